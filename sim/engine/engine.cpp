@@ -1,0 +1,108 @@
+#include "sim/engine/engine.h"
+
+#include <algorithm>
+#include <boost/fiber/operations.hpp>
+#include <thread>
+
+#include "sim/engine/fiber_stack.h"
+
+namespace sim {
+
+Slot Engine::add_slot(EventHandler& handler) {
+  handlers_.push_back(&handler);
+  fibers_.emplace_back();
+  return queue_.add_slot();
+}
+
+void Engine::set_fiber(Slot slot, std::function<void()> body) {
+  fibers_[slot] = std::make_unique<Fiber>();
+  fibers_[slot]->body = std::move(body);
+}
+
+void Engine::run(const std::function<void()>& on_drained) {
+  on_drained_ = on_drained;
+  // Boost.Fiber keeps its scheduler in thread-local state; a thread a run keeps runs apart.
+  std::thread thread([this] { run_on_this_thread(); });
+  thread.join();
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void Engine::run_on_this_thread() {
+  try {
+    const auto count = static_cast<std::size_t>(
+        std::count_if(fibers_.begin(), fibers_.end(), [](const auto& f) { return f != nullptr; }));
+    PooledStackAllocator stacks(std::make_shared<StackPool>(count, stack_bytes_));
+    boost::fibers::use_scheduling_algorithm<VirtualTimeScheduler>(&scheduler_);
+    main_ = VirtualTimeScheduler::Context::active();
+    for (Slot slot = 0; slot < fibers_.size(); ++slot)
+      if (fibers_[slot]) launch(slot, stacks);
+    auto* next = select();
+    if (next != main_) scheduler_->switch_to(next);
+    unwind();
+  } catch (...) {
+    failure_ = std::current_exception();
+  }
+}
+
+void Engine::launch(Slot slot, PooledStackAllocator& stacks) {
+  Fiber& fiber = *fibers_[slot];
+  fiber.handle = boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg, stacks,
+                                      [this, slot] { fiber_main(slot); });
+  fiber.handle.properties<FiberProperties>().slot = slot;
+  fiber.context = scheduler_->take_launched();
+  fiber.finished = false;
+}
+
+void Engine::fiber_main(Slot slot) {
+  if (!stopping_) {
+    try {
+      fibers_[slot]->body();
+    } catch (const Stopped&) {
+    } catch (...) {
+      if (!failure_) failure_ = std::current_exception();
+      stopping_ = true;
+    }
+  }
+  fibers_[slot]->finished = true;
+  if (!unwinding_) scheduler_->choose(select());
+}
+
+VirtualTimeScheduler::Context* Engine::select() {
+  try {
+    while (!stopping_) {
+      if (queue_.empty()) {
+        if (on_drained_) on_drained_();
+        if (queue_.empty()) break;
+      }
+      key_ = queue_.pop();
+      ++events_;
+      if (handlers_[key_.slot]->fire()) return fibers_[key_.slot]->context;
+    }
+  } catch (...) {
+    if (!failure_) failure_ = std::current_exception();
+  }
+  stopping_ = true;
+  return main_;
+}
+
+void Engine::park(Slot self) {
+  auto* next = select();
+  Fiber& fiber = *fibers_[self];
+  if (next != fiber.context) {
+    ++switches_;
+    scheduler_->switch_to(next);
+  }
+  if (stopping_) throw Stopped{};
+}
+
+void Engine::unwind() {
+  stopping_ = true;
+  unwinding_ = true;
+  for (const auto& fiber : fibers_) {
+    if (!fiber) continue;
+    if (!fiber->finished) scheduler_->choose(fiber->context);
+    fiber->handle.join();
+  }
+}
+
+}  // namespace sim

@@ -1,0 +1,43 @@
+#include "sim/engine/fiber_stack.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cassert>
+#include <new>
+
+namespace sim {
+
+StackPool::StackPool(std::size_t count, std::size_t stack_bytes)
+    : page_(static_cast<std::size_t>(sysconf(_SC_PAGESIZE))),
+      stride_(page_ + (stack_bytes + page_ - 1) / page_ * page_),
+      bytes_(stride_ * count),
+      count_(count) {
+  void* map = mmap(nullptr, bytes_ == 0 ? page_ : bytes_, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  if (map == MAP_FAILED) throw std::bad_alloc();
+  base_ = static_cast<char*>(map);
+  // Huge pages would make every fiber pay for 2 MiB.
+  madvise(base_, bytes_, MADV_NOHUGEPAGE);
+  for (std::size_t i = 0; i < count_; ++i) {
+    if (mprotect(base_ + i * stride_, page_, PROT_NONE) != 0) {
+      munmap(base_, bytes_);
+      throw std::bad_alloc();
+    }
+  }
+}
+
+StackPool::~StackPool() {
+  munmap(base_, bytes_ == 0 ? page_ : bytes_);
+}
+
+boost::context::stack_context StackPool::take() {
+  assert(taken_ < count_);
+  boost::context::stack_context stack;
+  stack.size = stride_ - page_;
+  stack.sp = base_ + (taken_ + 1) * stride_;
+  ++taken_;
+  return stack;
+}
+
+}  // namespace sim

@@ -1,0 +1,558 @@
+#include "sim/machine/execution.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cstring>
+#include <stdexcept>
+
+namespace sim {
+namespace {
+
+std::uint64_t peek(const void* address, std::uint8_t size) {
+  std::uint64_t value = 0;
+  switch (size) {  // objects of these sizes, so the host's byte order doesn't matter
+    case 1:
+      return *static_cast<const std::uint8_t*>(address);
+    case 2: {
+      std::uint16_t v = 0;
+      std::memcpy(&v, address, 2);
+      return v;
+    }
+    case 4: {
+      std::uint32_t v = 0;
+      std::memcpy(&v, address, 4);
+      return v;
+    }
+    default:
+      std::memcpy(&value, address, 8);
+      return value;
+  }
+}
+
+}  // namespace
+
+Execution::Execution(Machine& machine)
+    : machine_(machine), slot_(machine.engine().add_slot(*this)), store_buffer_(*this) {
+  for (auto& node : nodes_) node.watcher = this;
+}
+
+void Execution::add_store_buffer_slot() {
+  store_buffer_.request.slot = machine_.engine().add_slot(store_buffer_);
+}
+
+void Execution::set_body(std::function<void()> body) {
+  machine_.engine().set_fiber(slot_, [this, body = std::move(body)] {
+    state_ = State::running;
+    body();
+  });
+}
+
+// --- Placement and rate -------------------------------------------------------------------------
+
+void Execution::attach(std::uint32_t thread) {
+  assert(!attached());
+  thread_ = thread;
+  machine_.account().set(thread, use_, now());
+  machine_.core(core()).add(*this, priority_);
+}
+
+void Execution::detach() {
+  assert(attached());
+  machine_.core(core()).remove(*this, priority_);
+  thread_ = kDetached;
+  reserved_ = false;
+}
+
+void Execution::set_rate(Rate rate) {
+  if (rate == rate_) return;
+  Engine& engine = machine_.engine();
+  const Rate old = std::exchange(rate_, rate);
+  const Time time = now();
+  const bool resumes = old == 0;
+  switch (state_) {
+    case State::running:
+      break;
+    case State::working:
+      left_ = std::max<Work>(0, left_ - (time - anchor_).count() * old);
+      anchor_ = time;
+      if (rate == 0) {
+        engine.cancel(slot_);
+      } else {
+        engine.schedule(slot_, attention_ && interruptible_ ? time : time + time_for(left_, rate));
+      }
+      break;
+    case State::spinning:
+      if (old > 0) cursor_.advance(reads_until(), old);
+      cursor_.settle(time, old);
+      if (rate == 0) {
+        engine.cancel(slot_);
+      } else if (resumes && !lines_still_here()) {
+        end_spin(reads_until());
+      } else {
+        reschedule_spin();
+      }
+      break;
+    case State::waiting:
+    case State::draining:
+    case State::halted:
+      if (rate == 0) {
+        if (state_ != State::waiting || done_) engine.cancel(slot_);
+      } else if (resumes && (state_ == State::halted || (state_ == State::waiting && done_) ||
+                             (state_ == State::draining && !store_buffer_.busy))) {
+        engine.schedule(slot_, time);
+      }
+      break;
+  }
+}
+
+void Execution::set_use(CpuUse use) {
+  use_ = use;
+  if (attached()) machine_.account().set(thread_, use, now());
+}
+
+void Execution::set_priority(Priority priority) {
+  if (priority == priority_) return;
+  const Priority old = std::exchange(priority_, priority);
+  if (attached()) machine_.core(core()).change(old, priority);
+}
+
+void Execution::leave_relaxed() {
+  if (priority_ != Priority::relaxed) return;
+  sync();
+  set_priority(Priority::medium);
+}
+
+// --- Events -------------------------------------------------------------------------------------
+
+void Execution::park(State state) {
+  state_ = state;
+  machine_.engine().park(slot_);
+  state_ = State::running;
+}
+
+bool Execution::fire() {
+  switch (state_) {
+    case State::working:
+      left_ = std::max<Work>(0, left_ - (now() - anchor_).count() * rate_);
+      anchor_ = now();
+      return true;
+    case State::waiting:
+      if (!done_) {
+        done_ = true;
+        if (has_request_) {
+          machine_.directory().complete(request_);
+          const bool writes = request_.access == Access::conditional;
+          if (!writes) request_.value = peek(request_.address, request_.size);
+          request_.version = machine_.directory().version(request_.line);
+          if (writes && !request_.failed) effect_.fire();
+        }
+      }
+      return attached();
+    case State::spinning:
+      if (alarm_ <= now()) {
+        end_spin(now() - Time{1});
+        return false;
+      }
+      cursor_.advance(now(), rate_);
+      assert(cursor_.turns() == budget_);
+      budget_spent_ = true;
+      unwatch();
+      return true;
+    default:
+      return true;
+  }
+}
+
+bool Execution::StoreBuffer::fire() {
+  Execution& e = execution_;
+  e.machine_.directory().complete(request);
+  busy = false;
+  effect.fire();
+  if (e.state_ == State::draining && e.attached()) e.machine_.engine().schedule(e.slot_, e.now());
+  return false;
+}
+
+void Execution::raise_attention() {
+  attention_ = true;
+  if (state_ == State::spinning) {
+    end_spin(reads_until());
+  } else if (state_ == State::working && interruptible_ && attached()) {
+    machine_.engine().schedule(slot_, now());
+  }
+}
+
+void Execution::attend() {
+  // The handler runs operations of its own on this stack; none of them may consume what the
+  // interrupted code has prepared.
+  const StoreEffect effect = std::exchange(effect_, {});
+  attention_handler_->attend();
+  effect_ = effect;
+  reserved_ = false;
+  turn_pure_ = false;
+  last_pure_ = false;
+}
+
+// --- Work and time ------------------------------------------------------------------------------
+
+void Execution::sync() {
+  if (piece_elapsed_) {
+    // The work before this point passed while turns were skipped.
+    if (pending_ != piece_expected_)
+      throw std::logic_error("a spin loop did not repeat its turn with the same values read");
+    before_read_ = std::exchange(pending_, 0);
+    piece_elapsed_ = false;
+    if (attention_) attend();
+    return;
+  }
+  before_read_ = pending_;
+  elapse(false);
+}
+
+void Execution::compute(Time time) {
+  leave_relaxed();
+  mark_turn();
+  // Work counts in 64 bits, so a very long piece goes in parts.
+  constexpr Time kPart = seconds(50);
+  for (; time > kPart; time -= kPart) {
+    work(kPart);
+    elapse(true);
+  }
+  work(time);
+  elapse(true);
+}
+
+void Execution::elapse(bool interruptible) {
+  Work left = std::exchange(pending_, 0);
+  while (left > 0) {
+    if (interruptible && attention_) attend();
+    if (machine_.engine().try_advance(slot_, now() + time_for(left, rate_))) break;
+    left_ = left;
+    anchor_ = now();
+    interruptible_ = interruptible;
+    park(State::working);
+    interruptible_ = false;
+    left = left_;
+  }
+  if (attention_) attend();
+}
+
+void Execution::delay(Time time) {
+  leave_relaxed();
+  sync();
+  mark_turn();
+  if (machine_.engine().try_advance(slot_, now() + time)) return;
+  done_ = false;
+  has_request_ = false;
+  park(State::waiting);
+}
+
+void Execution::halt() {
+  if (!attached()) park(State::halted);
+}
+
+void Execution::drain_stores() {
+  if (!store_buffer_.busy) return;
+  mark_turn();
+  sync();
+  while (store_buffer_.busy) park(State::draining);
+}
+
+// --- Memory -------------------------------------------------------------------------------------
+
+void Execution::await(Access access, void* address, std::uint8_t size, std::uint64_t value,
+                      Time hold) {
+  request_ = {};
+  request_.slot = slot_;
+  request_.line = machine_.memory().line_of(address);
+  request_.core = core();
+  request_.access = access;
+  request_.address = address;
+  request_.size = size;
+  request_.value = value;
+  request_.version = reserved_version_;
+  request_.hold = hold;
+  has_request_ = true;
+  done_ = false;
+  state_ = State::waiting;
+  machine_.directory().submit(request_);
+  park(State::waiting);
+}
+
+std::uint64_t Execution::load(const void* address, std::uint8_t size) {
+  const Time hit_cost = machine_.profile().l1_hit;
+  if (replay_left_ > 0) {
+    const Read& read = replay(address);
+    work(hit_cost);
+    return read.value;
+  }
+  sync();
+  const LineId line = machine_.memory().line_of(address);
+  if (store_buffer_.busy && store_buffer_.request.line == line) drain_stores();
+  std::uint64_t value = 0;
+  const bool hit = machine_.directory().readable(line, core());
+  if (hit) {
+    value = peek(address, size);
+  } else {
+    await(Access::read, const_cast<void*>(address), size, 0, Time{0});
+    value = request_.value;
+  }
+  record(address, value, line, hit, kNever);
+  if (hit) work(hit_cost);
+  return value;
+}
+
+bool Execution::before(Time deadline) {
+  const Time cost = machine_.profile().l1_hit;
+  if (replay_left_ > 0) {
+    const Read& read = replay(nullptr);
+    work(cost);
+    return read.value != 0;
+  }
+  sync();
+  const bool value = now() < deadline;
+  record(nullptr, value ? 1 : 0, 0, true, deadline);
+  work(cost);
+  return value;
+}
+
+void Execution::write(void* address, std::uint8_t size, std::uint64_t value, LineId line,
+                      Time hold) {
+  switch (size) {
+    case 1: {
+      const auto v = static_cast<std::uint8_t>(value);
+      std::memcpy(address, &v, 1);
+      break;
+    }
+    case 2: {
+      const auto v = static_cast<std::uint16_t>(value);
+      std::memcpy(address, &v, 2);
+      break;
+    }
+    case 4: {
+      const auto v = static_cast<std::uint32_t>(value);
+      std::memcpy(address, &v, 4);
+      break;
+    }
+    default:
+      std::memcpy(address, &value, 8);
+  }
+  machine_.directory().write_owned(line, core());
+  if (hold > Time{0}) machine_.directory().hold(line, now() + hold);
+  effect_.fire();
+}
+
+void Execution::store(void* address, std::uint8_t size, std::uint64_t value) {
+  leave_relaxed();
+  mark_turn();
+  drain_stores();
+  sync();
+  const LineId line = machine_.memory().line_of(address);
+  if (machine_.directory().writable(line, core())) {
+    write(address, size, value, line, Time{0});
+  } else {
+    Request& request = store_buffer_.request;
+    request.line = line;
+    request.core = core();
+    request.access = Access::store;
+    request.size = size;
+    request.value = value;
+    request.address = address;
+    store_buffer_.busy = true;
+    store_buffer_.effect = std::exchange(effect_, {});
+    machine_.directory().submit(request);
+  }
+  work(machine_.profile().store);
+}
+
+std::uint64_t Execution::reserve(const void* address, std::uint8_t size) {
+  leave_relaxed();
+  mark_turn();
+  CacheDirectory& directory = machine_.directory();
+  const LineId line = machine_.memory().line_of(address);
+  const bool exclusive = machine_.profile().reserve_exclusive != 0;
+  // An atomic operation that owns its line also orders earlier stores (x86's locked instructions).
+  if (exclusive || store_buffer_.request.line == line) drain_stores();
+  sync();
+  const bool hit = exclusive ? directory.writable(line, core()) : directory.readable(line, core());
+  std::uint64_t value = 0;
+  reserved_ = true;
+  reserved_line_ = line;
+  if (hit) {
+    value = peek(address, size);
+    reserved_version_ = directory.version(line);
+  } else {
+    await(exclusive ? Access::own : Access::read, const_cast<void*>(address), size, 0, Time{0});
+    value = request_.value;
+    reserved_version_ = request_.version;
+  }
+  work(machine_.profile().reservation / 2);
+  return value;
+}
+
+bool Execution::conditional(void* address, std::uint8_t size, std::uint64_t value, Time hold) {
+  CacheDirectory& directory = machine_.directory();
+  const LineId line = machine_.memory().line_of(address);
+  // Where a reservation holds the line exclusively, load and store are one atomic operation.
+  const bool exclusive = machine_.profile().reserve_exclusive != 0;
+  if (!exclusive) sync();
+  bool success =
+      reserved_ && reserved_line_ == line && directory.version(line) == reserved_version_;
+  if (success && directory.writable(line, core())) {
+    write(address, size, value, line, hold);
+  } else if (success && !exclusive) {
+    await(Access::conditional, address, size, value, hold);
+    success = !request_.failed;
+  } else {
+    success = false;
+  }
+  reserved_ = false;
+  if (!success) ++counters_.reservations_lost;
+  work(machine_.profile().reservation / 2);
+  return success;
+}
+
+// --- Spinning -----------------------------------------------------------------------------------
+
+Time Execution::reads_until() const {
+  const EventKey key = machine_.engine().key();
+  return slot_ < key.slot ? key.time : key.time - Time{1};
+}
+
+void Execution::record(const void* address, std::uint64_t value, LineId line, bool hit,
+                       Time deadline) {
+  if (turn_.count == SpinCursor::kMaxReads) {
+    mark_turn();
+    return;
+  }
+  Read& read = turn_.reads[turn_.count++];
+  read = {address, value, machine_.directory().version(line), before_read_, line, hit, deadline};
+}
+
+const Execution::Read& Execution::replay(const void* address) {
+  --replay_left_;
+  // `last_` is the turn that was repeated; what it read, this turn reads.
+  const Read& read = last_.reads[turn_.count];
+  if (read.address != address)
+    throw std::logic_error("a spin loop did not repeat its reads with the same values read");
+  turn_.reads[turn_.count++] = read;
+  pending_ = 0;
+  return read;
+}
+
+void Execution::next_turn() {
+  std::swap(last_, turn_);
+  last_pure_ = std::exchange(turn_pure_, true);
+  turn_.count = 0;
+}
+
+bool Execution::settled() {
+  if (!turn_pure_ || !last_pure_ || turn_.count == 0 || turn_.count != last_.count) return false;
+  for (std::uint32_t i = 0; i < turn_.count; ++i) {
+    const Read& read = turn_.reads[i];
+    if (!read.hit || !read.same(last_.reads[i])) return false;
+    if (read.address == nullptr) continue;
+    if (read.version != machine_.directory().version(read.line)) return false;
+    if (!machine_.directory().readable(read.line, core())) return false;
+  }
+  return true;
+}
+
+std::uint64_t Execution::relax(std::uint64_t budget) {
+  const Profile& profile = machine_.profile();
+  if (priority_ == Priority::medium && profile.weight_relax != profile.weight_medium) {
+    sync();
+    set_priority(Priority::relaxed);
+  }
+  turn_.tail = pending_;
+  const bool skip = budget > 1 && machine_.fast_forward() && settled();
+  work(profile.relax + profile.loop);
+  if (skip) return skip_turns(budget);
+  next_turn();
+  ++counters_.iterations;
+  return 1;
+}
+
+std::uint64_t Execution::skip_turns(std::uint64_t budget) {
+  cursor_.clear();
+  alarm_ = kNever;
+  for (std::uint32_t i = 0; i < turn_.count; ++i) {
+    const Read& read = turn_.reads[i];
+    // The first piece of a turn begins at the last read of the turn before.
+    cursor_.append(i == 0 ? read.before - last_.tail + turn_.tail : read.before);
+    if (read.address == nullptr && read.value != 0) alarm_ = std::min(alarm_, read.deadline);
+  }
+  cursor_.begin(now());
+  budget_ = budget;
+  budget_spent_ = false;
+  const Work tail_after_relax = pending_;
+  watch_reads();
+  state_ = State::spinning;
+  reschedule_spin();
+  park(State::spinning);
+
+  const std::uint64_t turns = cursor_.turns();
+  counters_.iterations += turns;
+  counters_.fast_forwarded += turns - 1;
+  next_turn();
+  pending_ = tail_after_relax;
+  if (!budget_spent_) {
+    piece_elapsed_ = true;
+    piece_expected_ = cursor_.piece_work(cursor_.piece());
+    replay_left_ = cursor_.piece();
+  }
+  return turns;
+}
+
+Time Execution::spin_event() const {
+  return std::min(alarm_, cursor_.turn_start(budget_, rate_));
+}
+
+void Execution::reschedule_spin() {
+  const Time at = spin_event();
+  if (at == kNever) {
+    machine_.engine().cancel(slot_);
+  } else {
+    machine_.engine().schedule(slot_, std::max(at, now()));
+  }
+}
+
+void Execution::end_spin(Time until) {
+  if (rate_ > 0) {
+    cursor_.advance(until, rate_);
+    cursor_.settle(now(), rate_);
+  }
+  unwatch();
+  state_ = State::working;
+  left_ = cursor_.remaining();
+  anchor_ = now();
+  if (rate_ > 0) {
+    machine_.engine().schedule(slot_, now() + time_for(left_, rate_));
+  } else {
+    machine_.engine().cancel(slot_);
+  }
+}
+
+void Execution::watch_reads() {
+  watching_ = 0;
+  for (std::uint32_t i = 0; i < turn_.count; ++i) {
+    const Read& read = turn_.reads[i];
+    const auto watched = [&](const Watcher::Node& node) { return node.line == read.line; };
+    if (read.address == nullptr || std::any_of(nodes_.begin(), nodes_.begin() + watching_, watched))
+      continue;
+    nodes_[watching_].line = read.line;
+    machine_.directory().watch(nodes_[watching_++]);
+  }
+}
+
+void Execution::unwatch() {
+  for (std::uint32_t i = 0; i < watching_; ++i) machine_.directory().unwatch(nodes_[i]);
+  watching_ = 0;
+}
+
+bool Execution::lines_still_here() {
+  return std::all_of(nodes_.begin(), nodes_.begin() + watching_, [&](const Watcher::Node& node) {
+    return machine_.directory().readable(node.line, core());
+  });
+}
+
+}  // namespace sim
