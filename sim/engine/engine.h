@@ -56,6 +56,7 @@ class Engine {
   // Slots are numbered in the order of these calls; the lower number goes first at equal times.
   // The handler must outlive the engine's run.
   Slot add_slot(EventHandler& handler);
+  Slot slots() const { return static_cast<Slot>(handlers_.size()); }
   // Gives the slot a fiber that starts at the slot's first event.
   void set_fiber(Slot slot, std::function<void()> body);
 

@@ -3,25 +3,12 @@
 
 #include <atomic>
 #include <functional>
-#include <stdexcept>
-#include <string>
 
 #include "sim/config/config.h"
+#include "sim/measure/guest_failure.h"
 #include "sim/measure/result.h"
 
 namespace sim {
-
-// The guest deadlocked, livelocked or broke mutual exclusion. what() is the story in several lines:
-// who holds, who waits for what, and since when.
-class GuestFailure : public std::runtime_error {
- public:
-  enum class Kind : std::uint8_t { deadlock, livelock, broken_exclusion };
-  GuestFailure(Kind kind, const std::string& story) : std::runtime_error(story), kind_(kind) {}
-  Kind kind() const { return kind_; }
-
- private:
-  Kind kind_;
-};
 
 struct SimulationHooks {
   // Called now and then from the simulating thread with the virtual time reached and the end.
