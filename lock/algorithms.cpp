@@ -33,6 +33,14 @@ constexpr std::array kAlgorithms{
 
 }  // namespace
 
+bool QSpinlockKnobs::set(std::string_view name, std::int64_t value) {
+  return set_knob<QSpinlockKnobs>(*this, kQSpinlockKnobFields, name, value);
+}
+
+bool SimpleKnobs::set(std::string_view name, std::int64_t value) {
+  return set_knob<SimpleKnobs>(*this, kSimpleKnobFields, name, value);
+}
+
 std::span<const Algorithm> algorithms() {
   return kAlgorithms;
 }

@@ -74,10 +74,6 @@ inline constexpr std::array kQSpinlockKnobFields{
               "acquiring updates carry the hint that a store to unlock follows"),
 };
 
-inline bool QSpinlockKnobs::set(std::string_view name, std::int64_t value) {
-  return set_knob<QSpinlockKnobs>(*this, kQSpinlockKnobFields, name, value);
-}
-
 // The 2022 series as a ladder: every rung has all that the rungs below it have.
 // Source: "powerpc: alternate queued spinlock implementation" v3, N. Piggin, 26 Nov 2022, patch by
 // patch; `current` adds the fixes of October 2023 and August 2024.

@@ -31,10 +31,6 @@ inline constexpr std::array kSimpleKnobFields{
               "acquiring updates carry the hint that a store to unlock follows"),
 };
 
-inline bool SimpleKnobs::set(std::string_view name, std::int64_t value) {
-  return set_knob<SimpleKnobs>(*this, kSimpleKnobFields, name, value);
-}
-
 template <Platform P>
 class SimpleSpinlock {
  public:
