@@ -29,7 +29,7 @@ class Random {
 
 // Natural logarithm (x > 0, finite) and exponential (x not NaN; 0 and infinity out of range) by
 // IEEE additions, multiplications and divisions only: the C library's may differ in the last bit
-// between machines, and a result must not. Within 1 ulp of the true value for all normal results.
+// between machines, and a result must not. Within 2 ulp of the true value for normal results.
 double portable_log(double x);
 double portable_exp(double x);
 

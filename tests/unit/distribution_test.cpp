@@ -1,5 +1,5 @@
-// Distributions of durations, each against its closed-form distribution function (a one-sided
-// Kolmogorov-Smirnov bound at one in a thousand, fixed seeds) and its mean.
+// Distributions of durations, each against its closed-form distribution function (a
+// Kolmogorov-Smirnov bound that one run in a thousand would miss; seeds are fixed) and its mean.
 #include "sim/engine/distribution.h"
 
 #include <gtest/gtest.h>
