@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 
 #include "sim/report/format.h"
@@ -10,13 +11,18 @@ namespace sim {
 namespace {
 
 constexpr std::size_t kLinksMax = 5;
-constexpr std::size_t kWaitersMax = 8;
+constexpr std::size_t kWaitersWidth = 36;  // keeps a row within 100 columns
 
-// "4 5 7 9 ...": those who waited when the stall began, as far as they are known and fit.
+// " 4 5 7 9 ...": those who waited when the stall began, as far as they are known and fit.
 std::string waiters_of(const WreckLink& link) {
   std::string text;
-  const std::size_t shown = std::min(link.waiters.size(), kWaitersMax);
-  for (std::size_t i = 0; i < shown; ++i) text += fmt::format(" {}", link.waiters[i]);
+  std::size_t shown = 0;
+  for (const std::uint32_t waiter : link.waiters) {
+    const std::string entry = fmt::format(" {}", waiter);
+    if (text.size() + entry.size() > kWaitersWidth) break;
+    text += entry;
+    ++shown;
+  }
   if (shown < link.depth) text += " ...";
   return text;
 }
@@ -34,7 +40,9 @@ void write_chain(std::ostream& out, const Wreck& wreck) {
                               link.depth, waiters_of(link)));
   }
   if (wreck.stalls > shown) {
-    put_line(out, fmt::format("{:>12} and {} more stalls", "...", wreck.stalls - shown));
+    const std::uint64_t more = wreck.stalls - shown;
+    put_line(out,
+             fmt::format("{:>12} and {} more {}", "...", more, more == 1 ? "stall" : "stalls"));
   }
 }
 
