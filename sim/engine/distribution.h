@@ -16,11 +16,10 @@ struct Distribution {
   Time mean{};  // constant: the value; exponential, lognormal, pareto: the mean
   Time low{};   // uniform: bounds, both included; pareto: `low` is unused
   Time high{};
-  double shape = 0;  // lognormal: sigma of the logarithm (> 0); pareto: alpha (> 1)
-  std::vector<Time> values =
-      {};  // empirical: the sample points (at least one), drawn with equal weight
+  double shape = 0;            // lognormal: sigma of the logarithm (> 0); pareto: alpha (> 1)
+  std::vector<Time> values{};  // empirical: the points (at least one), drawn with equal weight
 
-  static Distribution constant(Time value) { return {.kind = Kind::constant, .mean = value}; }
+  static Distribution constant(Time value) { return {.mean = value}; }
   // Always >= 0; at most kSampleMax.
   Time sample(Random& random) const;
   Time expected() const;

@@ -14,6 +14,8 @@ namespace sim {
 class Random {
  public:
   Random(std::uint64_t seed, std::string_view stream, std::uint64_t index = 0);
+  // Goes on from a raw state, not all zeros; published test vectors are given this way.
+  explicit Random(const std::array<std::uint64_t, 4>& state);
 
   std::uint64_t next();
   // Uniform in [0, bound), without bias. bound > 0.
@@ -25,8 +27,9 @@ class Random {
   std::array<std::uint64_t, 4> state_;
 };
 
-// Natural logarithm (x > 0) and exponential by IEEE additions, multiplications and divisions only:
-// the C library's may differ in the last bit between machines, and a result must not.
+// Natural logarithm (x > 0, finite) and exponential (x not NaN; 0 and infinity out of range) by
+// IEEE additions, multiplications and divisions only: the C library's may differ in the last bit
+// between machines, and a result must not. Within 2 ulp of the true value for normal results.
 double portable_log(double x);
 double portable_exp(double x);
 
