@@ -17,7 +17,7 @@ struct Distribution {
   Time low{};   // uniform: bounds, both included; pareto: `low` is unused
   Time high{};
   double shape = 0;           // lognormal: sigma of the logarithm (> 0); pareto: alpha (> 1)
-  std::vector<Time> values;   // empirical: the sample points (at least one), drawn with equal weight
+  std::vector<Time> values{};  // empirical: the sample points (at least one), drawn with equal weight
 
   static Distribution constant(Time value) { return {.mean = value}; }
   // Always >= 0; at most kSampleMax.

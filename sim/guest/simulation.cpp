@@ -11,7 +11,8 @@ namespace sim {
 Result simulate(const Config& config, const SimulationHooks& hooks) {
   const char* mode = std::getenv("TRAINWRECK_STAND_IN");
   const std::string_view how = mode == nullptr ? "" : mode;
-  if (how == "deadlock") throw GuestFailure(GuestFailure::Kind::deadlock, "deadlock:\n  vcpu 0 waits");
+  if (how == "deadlock")
+    throw GuestFailure(GuestFailure::Kind::deadlock, "deadlock:\n  vcpu 0 waits");
   Result result;
   result.seed = config.seed;
   const Time step = config.duration / 100;

@@ -75,7 +75,9 @@ const ProfileTable* find_table(std::string_view name) {
 
 }  // namespace
 
-std::span<const Figure> figures() { return kFigures; }
+std::span<const Figure> figures() {
+  return kFigures;
+}
 
 const Figure* find_figure(std::string_view key) {
   const auto it = std::ranges::find(kFigures, key, &Figure::key);
@@ -91,7 +93,7 @@ std::int64_t figure_value(const Profile& profile, const Figure& figure) {
 
 void set_figure(Profile& profile, const Figure& figure, std::int64_t value) {
   if (const auto* time = std::get_if<Time Profile::*>(&figure.member)) {
-    profile.**time = picoseconds(value);
+    profile.** time = picoseconds(value);
   } else {
     profile.*std::get<std::int64_t Profile::*>(figure.member) = value;
   }

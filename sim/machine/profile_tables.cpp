@@ -1,6 +1,7 @@
 // Where a row says "estimate within …", publications and vendor manuals give that range and the
 // figure is a point in it; "estimate:" alone is a considered guess, and "fitted:" a figure that was
-// chosen for what the model does with it. Nobody publishes POWER9 or POWER10 core-to-core latencies.
+// chosen for what the model does with it. Nobody publishes POWER9 or POWER10 core-to-core
+// latencies.
 #include "sim/machine/profile_tables.h"
 
 #include <array>
@@ -16,8 +17,10 @@ constexpr std::string_view kEqualWeights = "no hardware priorities: threads shar
 constexpr std::string_view kNoPriorities = "no hardware priorities";
 constexpr std::string_view kNoEhHint = "no such hint on this ISA";
 constexpr std::string_view kPower5Shares =
-    "POWER5: decode cycles repeat every R = 2^(|X-Y|+1), one for the lower priority, so low : medium "
-    "= 1 : 7 (Boneti et al., ISCA 2008); later cores are less strict, the ratio is kept as a figure";
+    "POWER5: decode cycles repeat every R = 2^(|X-Y|+1), one for the lower priority, so low : "
+    "medium "
+    "= 1 : 7 (Boneti et al., ISCA 2008); later cores are less strict, the ratio is kept as a "
+    "figure";
 constexpr std::string_view kAlone = "definition: one thread alone";
 constexpr std::string_view kSmtGain =
     "estimate: a second thread adds a quarter (vendors and reviews give 20-30 %)";
@@ -30,27 +33,31 @@ constexpr std::string_view kRound = "round number";
 
 constexpr std::array kPower9{
     ProfileRow{"l1_hit", 1'200, "4-5 cycles at 3.4-4.0 GHz (vendor manuals)"},
-    ProfileRow{"reservation", 12 * kNs,
-               "estimate within 15-30 ns for an uncontended acquire + release (reservations live in "
-               "the L2), of which this, both barriers and the store are parts"},
+    ProfileRow{
+        "reservation", 12 * kNs,
+        "estimate within 15-30 ns for an uncontended acquire + release (reservations live in "
+        "the L2), of which this, both barriers and the store are parts"},
     ProfileRow{"acquire_barrier", 4 * kNs, "estimate: part of the 15-30 ns, see reservation"},
     ProfileRow{"release_barrier", 5 * kNs, "estimate: part of the 15-30 ns, see reservation"},
     ProfileRow{"store", 500, "estimate: about two cycles to enter the store queue"},
     ProfileRow{"loop", 1'500, kLoop},
-    ProfileRow{"relax", 1'500, "estimate: two no-ops, low and medium (Linux cpu_relax before ISA 3.1)"},
+    ProfileRow{"relax", 1'500,
+               "estimate: two no-ops, low and medium (Linux cpu_relax before ISA 3.1)"},
     ProfileRow{"priority_change", 1 * kNs, "estimate: one no-op that ends a dispatch group"},
     ProfileRow{"transfer_chip", 65 * kNs,
                "estimate within 40-90 ns; POWER7 measures 173 ns (nviennot/core-to-core-latency)"},
     ProfileRow{"transfer_socket", 130 * kNs, "estimate between the chip's and the remote figure"},
-    ProfileRow{"transfer_remote", 240 * kNs,
-               "estimate within 180-300 ns; POWER7 measures 443 ns (nviennot/core-to-core-latency)"},
+    ProfileRow{
+        "transfer_remote", 240 * kNs,
+        "estimate within 180-300 ns; POWER7 measures 443 ns (nviennot/core-to-core-latency)"},
     ProfileRow{"transfer_far", 550 * kNs, "estimate within 400-700 ns (16 sockets, two hops)"},
     ProfileRow{"memory", 85 * kNs,
                "POWER8: 67-91 ns (AnandTech, Assessing IBM's POWER8, part 1, LMBench)"},
     ProfileRow{"shared_occupancy", 5 * kNs, kOccupancy},
-    ProfileRow{"eh_hold", 50 * kNs,
-               "fitted: long enough for a short section; the hint gave +42 % on POWER6 and +78 % on "
-               "POWER7 (Linux 4e14a4d17a8c)"},
+    ProfileRow{
+        "eh_hold", 50 * kNs,
+        "fitted: long enough for a short section; the hint gave +42 % on POWER6 and +78 % on "
+        "POWER7 (Linux 4e14a4d17a8c)"},
     ProfileRow{"capacity_1", 1000, kAlone},
     ProfileRow{"capacity_2", 1500, "SMT8 core: about 1.5 (vendor's range)"},
     ProfileRow{"capacity_4", 2250, "estimate within 2.1-2.4"},
@@ -61,7 +68,8 @@ constexpr std::array kPower9{
     ProfileRow{"priority_nops", 1, "ISA before 3.1: or 1,1,1 and or 2,2,2 (Linux asm/processor.h)"},
     ProfileRow{"line_bytes", 128, "POWER9 user's manual"},
     ProfileRow{"sockets_per_hop", 4, "16-socket machines: four nodes of four sockets"},
-    ProfileRow{"reserve_exclusive", 0, "a load-reserve reads shared; only the store takes the line"},
+    ProfileRow{"reserve_exclusive", 0,
+               "a load-reserve reads shared; only the store takes the line"},
     ProfileRow{"hcall", 300 * kNs, "estimate within 0.1-0.5 us"},
     ProfileRow{"prod", 500 * kNs, "estimate: queue the target and send one doorbell"},
     ProfileRow{"switch_cost", 5 * kUs, "estimate within 2-10 us"},
@@ -92,10 +100,12 @@ constexpr std::array kPower10{
     ProfileRow{"weight_medium", 7, kPower5Shares},
     ProfileRow{"weight_low", 1, kPower5Shares},
     ProfileRow{"weight_relax", 1, "estimate: a thread in pause_short issues next to nothing"},
-    ProfileRow{"priority_nops", 0, "ISA 3.1: a pause instead of priorities (Linux asm/processor.h)"},
+    ProfileRow{"priority_nops", 0,
+               "ISA 3.1: a pause instead of priorities (Linux asm/processor.h)"},
     ProfileRow{"line_bytes", 128, "POWER10 user's manual"},
     ProfileRow{"sockets_per_hop", 4, "16-socket machines: four nodes of four sockets"},
-    ProfileRow{"reserve_exclusive", 0, "a load-reserve reads shared; only the store takes the line"},
+    ProfileRow{"reserve_exclusive", 0,
+               "a load-reserve reads shared; only the store takes the line"},
     ProfileRow{"hcall", 300 * kNs, "estimate within 0.1-0.5 us"},
     ProfileRow{"prod", 500 * kNs, "estimate: as POWER9"},
     ProfileRow{"switch_cost", 5 * kUs, "estimate within 2-10 us"},
@@ -105,8 +115,9 @@ constexpr std::array kPower10{
 // "chip" is a core complex with one L3, "socket" the other complexes of the package.
 constexpr std::array kEpyc{
     ProfileRow{"l1_hit", 1'200, "4 cycles at 3.4 GHz (Zen 3; AnandTech gives 4 for Rome)"},
-    ProfileRow{"reservation", 5 * kNs,
-               "estimate within 5-8 ns for an uncontended acquire + release; the store is the rest"},
+    ProfileRow{
+        "reservation", 5 * kNs,
+        "estimate within 5-8 ns for an uncontended acquire + release; the store is the rest"},
     ProfileRow{"acquire_barrier", 0, "a locked instruction is a full barrier"},
     ProfileRow{"release_barrier", 0, "x86 stores release"},
     ProfileRow{"store", 500, "estimate: about two cycles to enter the store buffer"},
@@ -142,8 +153,9 @@ constexpr std::array kEpyc{
 
 constexpr std::array kXeon{
     ProfileRow{"l1_hit", 1'800, "5 cycles at 2.8 GHz (mesh Xeons)"},
-    ProfileRow{"reservation", 6 * kNs,
-               "estimate within 5-9 ns for an uncontended acquire + release; the store is the rest"},
+    ProfileRow{
+        "reservation", 6 * kNs,
+        "estimate within 5-9 ns for an uncontended acquire + release; the store is the rest"},
     ProfileRow{"acquire_barrier", 0, "a locked instruction is a full barrier"},
     ProfileRow{"release_barrier", 0, "x86 stores release"},
     ProfileRow{"store", 500, "estimate: about two cycles to enter the store buffer"},
@@ -213,14 +225,18 @@ constexpr std::array kGeneric{
 
 constexpr std::array kTables{
     ProfileTable{"power9", "IBM POWER9: SMT priorities, LL/SC, 128-byte lines, PowerVM", kPower9},
-    ProfileTable{"power10", "IBM POWER10: pause instead of SMT priorities, LL/SC, PowerVM", kPower10},
+    ProfileTable{"power10", "IBM POWER10: pause instead of SMT priorities, LL/SC, PowerVM",
+                 kPower10},
     ProfileTable{"epyc", "AMD EPYC (Zen 3): core complexes as chips, SMT2, KVM", kEpyc},
     ProfileTable{"xeon", "Intel Xeon (mesh): SMT2, slow PAUSE, KVM", kXeon},
-    ProfileTable{"generic", "no machine in particular: round numbers, easy to check by hand", kGeneric},
+    ProfileTable{"generic", "no machine in particular: round numbers, easy to check by hand",
+                 kGeneric},
 };
 
 }  // namespace
 
-std::span<const ProfileTable> profile_tables() { return kTables; }
+std::span<const ProfileTable> profile_tables() {
+  return kTables;
+}
 
 }  // namespace sim

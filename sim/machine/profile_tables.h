@@ -8,8 +8,8 @@
 namespace sim {
 
 struct ProfileRow {
-  std::string_view key;    // of a Figure
-  std::int64_t value;      // picoseconds, or the plain number
+  std::string_view key;  // of a Figure
+  std::int64_t value;    // picoseconds, or the plain number
   std::string_view source;
 };
 

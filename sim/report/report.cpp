@@ -18,6 +18,8 @@ void write_json(std::ostream& out, const Config& config, const Result& result) {
 void write_csv(std::ostream& out, const Config&, const Result& result) {
   out << "virtual_ns\n" << to_ns(result.virtual_time) << "\n";
 }
-void write_hgrm(std::ostream& out, const Config&, const Result&) { out << "hgrm\n"; }
+void write_hgrm(std::ostream& out, const Config&, const Result&) {
+  out << "hgrm\n";
+}
 
 }  // namespace sim
