@@ -59,6 +59,8 @@ void add_default_entries(toml::table& tree) {
   add("partition", toml::table{{"name", "guest"}});
   add("lock", toml::table{{"name", "hot"}});
   add("workload", toml::table{});
+  // None, but a list, so that --set interrupt.0.rate=… is told so.
+  if (!tree.contains("interrupt")) tree.insert("interrupt", toml::array{});
 }
 
 void read_run(const Section& root, RunConfig& run) {
