@@ -42,12 +42,14 @@ struct HypervisorConfig {
   bool confer_all_waits_for_ceded = false;  // LoPAR's narrative and its normative text disagree
   sim::Time wakeup_granularity = sim::milliseconds(1);  // fair: lead that lets a waking vCPU preempt
   std::string replay;  // policy replay: path of the recorded schedule (see hv/policy/replay.h)
+  std::uint64_t replay_digest = 0;  // of that file, so that another schedule is another config
 };
 
 struct PartitionConfig {
   std::string name;
   std::uint32_t vcpus = 1;
-  std::optional<double> entitlement;  // physical CPUs (granularity); default: an equal share of all
+  // Physical CPUs (granularity). The reader gives an equal share of what others leave by default.
+  std::optional<double> entitlement;
   std::uint32_t weight = 128;         // 0..255, share of spare capacity
   bool capped = false;
   // pin: vCPU i runs only on physical CPU pin[i % size]; empty: anywhere.

@@ -1,4 +1,5 @@
-// The names by which configs call enumerated things.
+// The names by which configs call enumerated things, with a line on each; for the reader, the
+// effective config and `trainwreck list`.
 #pragma once
 
 #include <span>
@@ -19,6 +20,8 @@ struct Named {
 
 std::span<const Named<hv::PolicyKind>> policies();
 std::span<const Named<hv::Granularity>> granularities();
+std::span<const Named<hv::ProdMemory>> prod_memories();
+std::span<const Named<hv::PreemptedRule>> preempted_rules();
 std::span<const Named<WorkloadKind>> workload_kinds();
 std::span<const Named<InterruptLevel>> interrupt_levels();
 std::span<const Named<Distribution::Kind>> distribution_kinds();

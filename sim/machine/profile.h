@@ -72,11 +72,16 @@ struct Figure {
 
 std::span<const Figure> figures();
 const Figure* find_figure(std::string_view key);
+// Picoseconds for a Time. `set_figure` does not check the bounds: the config reader does.
+std::int64_t figure_value(const Profile& profile, const Figure& figure);
+void set_figure(Profile& profile, const Figure& figure, std::int64_t value);
 
 std::span<const std::string_view> profile_names();
 // nullopt for an unknown name.
 std::optional<Profile> find_profile(std::string_view name);
-// Where the figure of that profile comes from: a citation, or "fitted: …".
+// One line; empty for an unknown name.
+std::string_view profile_summary(std::string_view profile);
+// Where the figure of that profile comes from: a citation, an estimate, or "fitted: …".
 std::string_view figure_source(std::string_view profile, std::string_view key);
 
 }  // namespace sim

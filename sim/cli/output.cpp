@@ -1,0 +1,18 @@
+#include "sim/cli/output.h"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "sim/cli/atomic_file.h"
+
+namespace sim {
+
+void print(std::string_view text) {
+  if (write_all(STDOUT_FILENO, text) || errno == EPIPE) return;
+  throw FileError(std::string("standard output: cannot be written: ") + std::strerror(errno));
+}
+
+}  // namespace sim
