@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cstring>
+#include <utility>
 
 namespace sim {
 
@@ -22,15 +23,18 @@ void CacheDirectory::grow(LineId line) {
 }
 
 bool CacheDirectory::readable(LineId id, CoreId core) {
-  return at(id).owner == core || ((sharers(id)[core / 64] >> (core % 64)) & 1) != 0;
+  const Line& line = at(id);
+  if (line.exclusive) return false;
+  return line.owner == core || ((sharers(id)[core / 64] >> (core % 64)) & 1) != 0;
 }
 
 void CacheDirectory::submit(Request& request) {
   Line& line = at(request.line);
   request.next = nullptr;
   request.failed = false;
-  const bool joins_reads =
-      request.access == Access::read && !line.exclusive && line.head == nullptr;
+  request.deferred = false;
+  const bool joins_reads = request.access == Access::read && !line.exclusive &&
+                           line.deferred == nullptr && line.head == nullptr;
   if (line.in_flight == 0 || joins_reads) {
     start(line, request);
     return;
@@ -45,73 +49,103 @@ void CacheDirectory::submit(Request& request) {
 }
 
 void CacheDirectory::start(Line& line, Request& request) {
-  Time begin = engine_.now();
-  if (line.owner != request.core) begin = std::max(begin, line.held_until);
-  if (request.access == Access::read) {
-    if (line.in_flight > 0)
-      begin = std::max(begin, line.last_read_start + profile_.shared_occupancy);
-    line.last_read_start = begin;
-  }
-  line.exclusive = request.access != Access::read;
   ++line.in_flight;
-  engine_.schedule(request.slot, begin + latency(line, request));
+  if (line.held_until > engine_.now() && line.owner != request.core) {
+    request.deferred = true;
+    line.deferred = &request;
+    engine_.schedule(request.slot, line.held_until);
+    return;
+  }
+  serve(line, request);
+}
+
+void CacheDirectory::serve(Line& line, Request& request) {
+  const Time travel = latency(line, request);
+  Time begin = engine_.now();
+  if (request.access == Access::read) {
+    if (line.in_flight > 1) begin = std::max(begin, line.last_read_start + profile_.shared_occupancy);
+    line.last_read_start = begin;
+    if (line.owner != kNoCore && line.owner != request.core) {
+      sharers(request.line)[line.owner / 64] |= std::uint64_t{1} << (line.owner % 64);
+      line.owner = kNoCore;
+    }
+  } else {
+    if (request.access == Access::conditional && request.version != line.version) {
+      // Lost while it was held back.
+      request.failed = true;
+      --line.in_flight;
+      engine_.schedule(request.slot, engine_.now());
+      start_waiting(line);
+      return;
+    }
+    take_alone(request.line, line, request.core);
+    line.exclusive = true;
+    if (request.access != Access::own) written(line);
+    wake_watchers(line);
+  }
+  engine_.schedule(request.slot, begin + travel);
 }
 
 void CacheDirectory::start_waiting(Line& line) {
   while (line.head != nullptr) {
     Request& next = *line.head;
-    if (line.in_flight > 0 && (line.exclusive || next.access != Access::read)) return;
+    const bool reads_only = !line.exclusive && line.deferred == nullptr;
+    if (line.in_flight > 0 && !(reads_only && next.access == Access::read)) return;
     line.head = next.next;
     if (next.access == Access::conditional) --line.waiting_conditionals;
     start(line, next);
   }
 }
 
-void CacheDirectory::complete(Request& request) {
-  const LineId id = request.line;
-  Line& line = at(id);
-  if (request.failed) return;  // was taken out of the queue when its reservation was lost
+bool CacheDirectory::complete(Request& request) {
+  Line& line = at(request.line);
+  if (request.failed) return true;
+  if (request.deferred) {
+    request.deferred = false;
+    line.deferred = nullptr;
+    serve(line, request);
+    return false;
+  }
   assert(line.in_flight > 0);
   --line.in_flight;
-  if (request.access == Access::conditional && request.version != line.version)
-    request.failed = true;
-  if (request.access == Access::read) {
-    if (line.owner != request.core) {
-      std::uint64_t* set = sharers(id);
-      const bool alone =
-          line.owner == kNoCore && std::all_of(set, set + words_, [](auto w) { return w == 0; });
-      if (alone) {
-        line.owner = request.core;
-      } else {
-        if (line.owner != kNoCore) set[line.owner / 64] |= std::uint64_t{1} << (line.owner % 64);
-        line.owner = kNoCore;
-        set[request.core / 64] |= std::uint64_t{1} << (request.core % 64);
-      }
-    }
-  } else if (!request.failed) {
-    take_alone(id, line, request.core);
-    if (request.access != Access::own) {
-      std::memcpy(request.address, &request.value, request.size);
-      written(id, line);
-      line.held_until = engine_.now() + request.hold;
-    }
-    wake_watchers(line);
-  }
-  if (line.in_flight == 0) line.exclusive = false;
+  line.exclusive = false;
+  arrive(line, request);
+  // What is served next may already have written the line, from this copy's point of view.
+  request.version = line.version;
   start_waiting(line);
+  return true;
+}
+
+void CacheDirectory::arrive(Line& line, Request& request) {
+  if (request.access == Access::read) {
+    if (line.owner == request.core) return;
+    std::uint64_t* set = sharers(request.line);
+    const bool alone = line.owner == kNoCore &&
+                       std::all_of(set, set + words_, [](std::uint64_t word) { return word == 0; });
+    if (alone) {
+      line.owner = request.core;
+      return;
+    }
+    if (line.owner != kNoCore) set[line.owner / 64] |= std::uint64_t{1} << (line.owner % 64);
+    line.owner = kNoCore;
+    set[request.core / 64] |= std::uint64_t{1} << (request.core % 64);
+  } else if (request.access != Access::own) {
+    std::memcpy(request.address, &request.value, request.size);
+    line.held_until = engine_.now() + request.hold;
+  }
 }
 
 void CacheDirectory::write_owned(LineId id, [[maybe_unused]] CoreId core) {
   Line& line = at(id);
-  assert(line.owner == core);
-  written(id, line);
+  assert(line.owner == core && !line.exclusive);
+  written(line);
   wake_watchers(line);
 }
 
 void CacheDirectory::write_by_hypervisor(LineId id, CoreId core) {
   Line& line = at(id);
   take_alone(id, line, core);
-  written(id, line);
+  written(line);
   wake_watchers(line);
 }
 
@@ -120,10 +154,16 @@ void CacheDirectory::take_alone(LineId id, Line& line, CoreId core) {
   line.owner = core;
 }
 
-void CacheDirectory::written(LineId, Line& line) {
+void CacheDirectory::written(Line& line) {
   ++line.version;
   line.held_until = Time{0};
   if (line.waiting_conditionals > 0) fail_waiting_conditionals(line);
+  if (line.deferred != nullptr) {
+    // The store that the hint waited for has come.
+    Request& request = *std::exchange(line.deferred, nullptr);
+    request.deferred = false;
+    serve(line, request);
+  }
 }
 
 void CacheDirectory::fail_waiting_conditionals(Line& line) {

@@ -6,9 +6,13 @@
 // cost O(N) a hand-over. Reads of one line overlap: each keeps the line busy for `shared_occupancy`
 // only, since the holder can answer the next one while the first answer travels.
 //
-// A store-conditional succeeds when nobody has written the line since the load-reserve; one that
-// waits for the line while somebody else writes it fails at that moment, as a reservation that is
-// lost to a snoop does, and takes no transfer.
+// When a transaction that writes is served, all other copies are gone at once (the snoop); the line
+// and its new value arrive `latency` later, and until then nobody has it. A read demotes the owner's
+// copy to a shared one when it is served.
+//
+// A store-conditional succeeds when nobody has written the line since the load-reserve. One that
+// waits for its turn while somebody else's write is served fails at that moment, as a reservation
+// that is lost to a snoop does, and takes no transfer.
 //
 // A cache belongs to a core and is shared by its threads. Capacity is not modelled: a line stays
 // until another core writes it.
@@ -47,6 +51,7 @@ struct Request {
   void* address = nullptr;
   std::uint64_t version = 0;  // conditional: of the line when it was reserved
   Time hold{};                // store, conditional: how long to hold the line back afterwards
+  bool deferred = false;         // held back by the EH hint; its service has not begun
   Request* next = nullptr;
 };
 
@@ -72,15 +77,19 @@ class CacheDirectory {
                  const Profile& profile);
 
   bool readable(LineId line, CoreId core);
-  bool writable(LineId line, CoreId core) { return at(line).owner == core; }
-  // Grows by one with every write to the line.
+  bool writable(LineId id, CoreId core) {
+    const Line& line = at(id);
+    return line.owner == core && !line.exclusive;
+  }
+  // Grows with every write to the line, at the moment at which other copies are invalidated.
   std::uint64_t version(LineId line) { return at(line).version; }
 
   // Starts the transaction, or queues it behind those on the same line. The engine's event of
   // `request.slot` is scheduled for its completion; the handler then calls complete().
   void submit(Request& request);
-  // The transaction takes effect: values are written, copies move, watchers wake.
-  void complete(Request& request);
+  // The event of `request.slot` is due. Returns whether the transaction is complete: the line has
+  // arrived and the value is written. False: it was held back and begins only now.
+  bool complete(Request& request);
 
   // A write by the core that owns the line alone; takes effect at once.
   void write_owned(LineId line, CoreId core);
@@ -102,7 +111,8 @@ class CacheDirectory {
     Watcher::Node* watchers = nullptr;
     CoreId owner = kNoCore;
     std::uint16_t in_flight = 0;
-    bool exclusive = false;  // what is in flight is not a read
+    bool exclusive = false;         // what is in flight writes: nobody has the line
+    Request* deferred = nullptr;    // in flight, but held back by the EH hint
     std::uint16_t waiting_conditionals = 0;
   };
 
@@ -114,9 +124,11 @@ class CacheDirectory {
   std::uint64_t* sharers(LineId line) { return &sharers_[std::size_t{line} * words_]; }
 
   void start(Line& line, Request& request);
+  void serve(Line& line, Request& request);
+  void arrive(Line& line, Request& request);
   void start_waiting(Line& line);
   void fail_waiting_conditionals(Line& line);
-  void written(LineId id, Line& line);
+  void written(Line& line);
   void take_alone(LineId id, Line& line, CoreId core);
   void wake_watchers(Line& line);
   Time latency(Line& line, const Request& request);

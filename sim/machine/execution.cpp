@@ -138,12 +138,11 @@ bool Execution::fire() {
       return true;
     case State::waiting:
       if (!done_) {
+        if (has_request_ && !machine_.directory().complete(request_)) return false;
         done_ = true;
         if (has_request_) {
-          machine_.directory().complete(request_);
           const bool writes = request_.access == Access::conditional;
           if (!writes) request_.value = peek(request_.address, request_.size);
-          request_.version = machine_.directory().version(request_.line);
           if (writes && !request_.failed) effect_.fire();
         }
       }
@@ -165,7 +164,7 @@ bool Execution::fire() {
 
 bool Execution::StoreBuffer::fire() {
   Execution& e = execution_;
-  e.machine_.directory().complete(request);
+  if (!e.machine_.directory().complete(request)) return false;
   busy = false;
   effect.fire();
   if (e.state_ == State::draining && e.attached()) e.machine_.engine().schedule(e.slot_, e.now());
