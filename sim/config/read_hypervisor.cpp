@@ -1,4 +1,5 @@
 // [hypervisor] and [[partition]].
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
@@ -217,7 +218,7 @@ void read_partitions(const Section& root, Config& config) {
         sections.emplace_back(root.origin(), *table, "partition." + std::to_string(index),
                               "[[partition]]", kPartitionKeys);
     hv::PartitionConfig partition;
-    partition.name = index == 0 ? "guest" : "guest" + std::to_string(index);
+    partition.name = default_name("partition", index);
     read_partition(section, config, partition);
     const auto [first, fresh] = seen.emplace(partition.name, index);
     if (!fresh) {

@@ -16,8 +16,8 @@ struct Distribution {
   Time mean{};  // constant: the value; exponential, lognormal, pareto: the mean
   Time low{};   // uniform: bounds, both included; pareto: `low` is unused
   Time high{};
-  double shape = 0;           // lognormal: sigma of the logarithm (> 0); pareto: alpha (> 1)
-  std::vector<Time> values{};  // empirical: the sample points (at least one), drawn with equal weight
+  double shape = 0;  // lognormal: sigma of the logarithm (> 0); pareto: alpha (> 1)
+  std::vector<Time> values{};  // empirical: sample points (at least one), of equal weight
 
   static Distribution constant(Time value) { return {.mean = value}; }
   // Always >= 0; at most kSampleMax.
