@@ -167,7 +167,8 @@ void share_entitlement(const std::vector<Section>& sections, Config& config) {
                                           std::to_string(physical_cpus(config)) + " physical CPUs");
     }
     // A virtual processor never gets more than one physical one.
-    partition.entitlement = std::min(share, static_cast<double>(partition.vcpus / unit));
+    const std::uint32_t processors = partition.vcpus / unit;
+    partition.entitlement = std::min(share, static_cast<double>(processors));
   }
 }
 
