@@ -21,8 +21,8 @@ enum class Granularity : std::uint8_t { thread, core };
 // H_CEDE consumes it.
 enum class ProdMemory : std::uint8_t { until_dispatch, until_cede };
 
-// vcpu_is_preempted: the rules of Linux 5.9 (odd count), 5.11 (a sibling of the caller's core is not
-// preempted), 6.7 (idle flag and siblings).
+// vcpu_is_preempted: the rules of Linux 5.9 (odd count), 5.11 (a sibling of the caller's core is
+// not preempted), 6.7 (idle flag and siblings).
 enum class PreemptedRule : std::uint8_t { odd_count, not_same_core, idle_aware };
 
 // A physical CPU taken away by somebody else: `share` of the time, in pieces of `mean` length
@@ -40,7 +40,8 @@ struct HypervisorConfig {
   ProdMemory prod_memory = ProdMemory::until_dispatch;
   PreemptedRule preempted_rule = PreemptedRule::idle_aware;
   bool confer_all_waits_for_ceded = false;  // LoPAR's narrative and its normative text disagree
-  sim::Time wakeup_granularity = sim::milliseconds(1);  // fair: lead that lets a waking vCPU preempt
+  // fair: lead that lets a waking vCPU preempt
+  sim::Time wakeup_granularity = sim::milliseconds(1);
   std::string replay;  // policy replay: path of the recorded schedule (see hv/policy/replay.h)
   std::uint64_t replay_digest = 0;  // of that file, so that another schedule is another config
 };
@@ -50,7 +51,7 @@ struct PartitionConfig {
   std::uint32_t vcpus = 1;
   // Physical CPUs (granularity). The reader gives an equal share of what others leave by default.
   std::optional<double> entitlement;
-  std::uint32_t weight = 128;         // 0..255, share of spare capacity
+  std::uint32_t weight = 128;  // 0..255, share of spare capacity
   bool capped = false;
   // pin: vCPU i runs only on physical CPU pin[i % size]; empty: anywhere.
   std::vector<std::uint32_t> pin;

@@ -60,8 +60,9 @@ void add_run(CLI::App& app, RunOptions& run) {
       ->type_name("FILE");
   command->add_option("--timing", run.timing, "Write what the run itself took (JSON)")
       ->type_name("FILE");
-  command->add_flag("!--no-fast-forward", run.fast_forward,
-                    "Run every turn of every spin loop; slower, same result");
+  command->add_flag_callback(
+      "--no-fast-forward", [&run] { run.fast_forward = false; },
+      "Run every turn of every spin loop; slower, same result");
 }
 
 void add_list(CLI::App& app, ListOptions& list) {

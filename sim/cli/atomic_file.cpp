@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -13,7 +12,7 @@ namespace sim {
 namespace {
 
 [[noreturn]] void fail(const std::filesystem::path& path) {
-  throw FileError(path.string() + ": cannot be written: " + std::strerror(errno));
+  throw FileError(path.string() + ": cannot be written: " + std::generic_category().message(errno));
 }
 
 // Where a path leads in the end; itself when nothing is there yet.

@@ -29,8 +29,9 @@ void catch_signals() {
   action.sa_flags = static_cast<int>(SA_RESETHAND);
   sigaction(SIGINT, &action, nullptr);
   sigaction(SIGTERM, &action, nullptr);
-  // A closed pipe is a write error, not a death.
+  // A closed pipe and a file size limit are write errors, not deaths.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
 }
 
 void set_up_log(int verbosity) {

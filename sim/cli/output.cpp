@@ -3,8 +3,8 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <string>
+#include <system_error>
 
 #include "sim/cli/atomic_file.h"
 
@@ -12,7 +12,8 @@ namespace sim {
 
 void print(std::string_view text) {
   if (write_all(STDOUT_FILENO, text) || errno == EPIPE) return;
-  throw FileError(std::string("standard output: cannot be written: ") + std::strerror(errno));
+  throw FileError(std::string("standard output: cannot be written: ") +
+                  std::generic_category().message(errno));
 }
 
 }  // namespace sim

@@ -116,7 +116,7 @@ int run_command(const RunOptions& options, const std::atomic<bool>& interrupted)
   config.fast_forward = options.fast_forward;
   Outputs outputs(options);
   spdlog::debug("effective config:\n{}", effective_toml(config));
-  spdlog::info("{}: {} partitions, {} locks, {} to simulate, seed {}", options.config,
+  spdlog::info("{}: partitions: {}, locks: {}, to simulate: {}, seed: {}", options.config,
                config.partitions.size(), config.locks.size(), format_duration(config.duration),
                config.seed);
 

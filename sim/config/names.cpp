@@ -91,4 +91,10 @@ std::span<const Named<Distribution::Kind>> distribution_kinds() {
   return kDistributionKinds;
 }
 
+std::string default_name(std::string_view list, std::size_t index) {
+  std::string name = list == "partition" ? "guest" : list == "lock" ? "hot" : "";
+  if (!name.empty() && index > 0) name += std::to_string(index);
+  return name;
+}
+
 }  // namespace sim

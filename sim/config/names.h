@@ -2,7 +2,9 @@
 // effective config and `trainwreck list`.
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "hv/hypervisor_config.h"
@@ -25,6 +27,10 @@ std::span<const Named<hv::PreemptedRule>> preempted_rules();
 std::span<const Named<WorkloadKind>> workload_kinds();
 std::span<const Named<InterruptLevel>> interrupt_levels();
 std::span<const Named<Distribution::Kind>> distribution_kinds();
+
+// What the entry of that list ("partition" or "lock") is called when it does not say; empty for
+// other lists.
+std::string default_name(std::string_view list, std::size_t index);
 
 template <class E>
 std::string_view name_of(std::span<const Named<E>> names, E value) {

@@ -79,10 +79,11 @@ std::string join_parts(std::span<const std::string> parts) {
   return path;
 }
 
-std::string name_of_entry(const toml::node& entry) {
+std::string name_of_entry(const toml::node& entry, const std::string& list, std::size_t index) {
   const toml::table* table = entry.as_table();
   const toml::node* name = table == nullptr ? nullptr : table->get("name");
-  return name != nullptr && name->is_string() ? **name->as_string() : std::string{};
+  if (name == nullptr) return default_name(list, index);
+  return name->is_string() ? **name->as_string() : std::string{};
 }
 
 // Index in `list` of the entry that `part` means, by number or by name.
@@ -91,7 +92,7 @@ std::size_t find_entry(const Change& change, const toml::array& list, const std:
   const bool number = std::ranges::all_of(part, [](char c) { return c >= '0' && c <= '9'; });
   std::string entries;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    const std::string name = name_of_entry(list[i]);
+    const std::string name = name_of_entry(list[i], list_path, i);
     if (number ? part == std::to_string(i) : part == name) return i;
     if (i < 16) {
       entries += (i == 0 ? "" : ", ") + std::to_string(i);

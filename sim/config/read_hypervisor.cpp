@@ -1,4 +1,5 @@
 // [hypervisor] and [[partition]].
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <map>
@@ -166,7 +167,8 @@ void share_entitlement(const std::vector<Section>& sections, Config& config) {
                                           std::to_string(physical_cpus(config)) + " physical CPUs");
     }
     // A virtual processor never gets more than one physical one.
-    partition.entitlement = std::min(share, static_cast<double>(partition.vcpus / unit));
+    const std::uint32_t processors = partition.vcpus / unit;
+    partition.entitlement = std::min(share, static_cast<double>(processors));
   }
 }
 
@@ -217,7 +219,7 @@ void read_partitions(const Section& root, Config& config) {
         sections.emplace_back(root.origin(), *table, "partition." + std::to_string(index),
                               "[[partition]]", kPartitionKeys);
     hv::PartitionConfig partition;
-    partition.name = index == 0 ? "guest" : "guest" + std::to_string(index);
+    partition.name = default_name("partition", index);
     read_partition(section, config, partition);
     const auto [first, fresh] = seen.emplace(partition.name, index);
     if (!fresh) {

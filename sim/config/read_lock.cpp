@@ -75,7 +75,7 @@ void read_locks(const Section& root, Config& config) {
     const Section section(root.origin(), *table, "lock." + std::to_string(index), "[[lock]]",
                           kLockKeys);
     LockConfig lock_config;
-    lock_config.name = index == 0 ? "hot" : "hot" + std::to_string(index);
+    lock_config.name = default_name("lock", index);
     read_lock(section, config, lock_config);
     const auto [first, fresh] = seen.emplace(lock_config.name, index);
     if (!fresh) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "sim/config/sections.h"
 #include "sim/config/text_file.h"
@@ -56,8 +57,8 @@ void add_default_entries(toml::table& tree) {
   const auto add = [&](std::string_view key, toml::table entry) {
     if (!tree.contains(key)) tree.insert(key, toml::array{std::move(entry)});
   };
-  add("partition", toml::table{{"name", "guest"}});
-  add("lock", toml::table{{"name", "hot"}});
+  add("partition", toml::table{});
+  add("lock", toml::table{});
   add("workload", toml::table{});
   // None, but a list, so that --set interrupt.0.rate=… is told so.
   if (!tree.contains("interrupt")) tree.insert("interrupt", toml::array{});

@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <system_error>
 
@@ -25,7 +24,7 @@ std::variant<std::string, FileFault> read_text_file(const std::filesystem::path&
   }
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"),
                                                              &std::fclose);
-  if (file == nullptr) return unreadable(std::strerror(errno));
+  if (file == nullptr) return unreadable(std::generic_category().message(errno));
   std::string text;
   std::array<char, 16384> buffer;
   while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), file.get())) {
@@ -34,7 +33,7 @@ std::variant<std::string, FileFault> read_text_file(const std::filesystem::path&
       return unreadable("it is larger than " + std::to_string(limit / 1024) + " KiB");
     }
   }
-  if (std::ferror(file.get()) != 0) return unreadable(std::strerror(errno));
+  if (std::ferror(file.get()) != 0) return unreadable(std::generic_category().message(errno));
   return text;
 }
 

@@ -9,7 +9,6 @@
 namespace sim {
 namespace {
 
-constexpr std::int64_t kNs = 1'000;
 constexpr std::int64_t kUs = 1'000'000;
 constexpr std::int64_t kMs = 1'000'000'000;
 

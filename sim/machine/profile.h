@@ -36,7 +36,7 @@ struct Profile {
   Time transfer_far{};      // from another socket, two hops (see sockets_per_hop)
   Time memory{};            // line from local memory; remote memory adds the transfer figure
   Time shared_occupancy{};  // how long one read of a shared line keeps the line busy for others
-  Time eh_hold{};           // how long a line acquired with the EH=1 hint is held back; 0: not at all
+  Time eh_hold{};  // how long a line acquired with the EH=1 hint is held back; 0: not at all
 
   // SMT: capacity of a core, in thousandths of one thread alone, for 1, 2, 4, 8 busy threads.
   std::int64_t capacity_1 = 1000;
@@ -45,12 +45,13 @@ struct Profile {
   std::int64_t capacity_8 = 1000;
   // Decode weights of the hardware priorities; a thread's share is its weight over the sum.
   std::int64_t weight_medium = 1;
-  std::int64_t weight_low = 1;    // after spin_begin
-  std::int64_t weight_relax = 1;  // in a loop that pauses, or dips low and medium, each turn
+  std::int64_t weight_low = 1;     // after spin_begin
+  std::int64_t weight_relax = 1;   // in a loop that pauses, or dips low and medium, each turn
   std::int64_t priority_nops = 0;  // 1: spin_begin/spin_end change the priority (ISA < 3.1)
 
   std::int64_t line_bytes = 64;
-  std::int64_t sockets_per_hop = 4;  // sockets with numbers in one group of this size are one hop apart
+  // Sockets with numbers in one group of this size are one hop apart.
+  std::int64_t sockets_per_hop = 4;
   std::int64_t reserve_exclusive = 1;  // 1: a load-reserve fetches the line for writing at once
 
   // Hypervisor.

@@ -51,6 +51,11 @@ TEST(Override, DefaultEntriesCanBeNamed) {
   EXPECT_EQ(config.locks[0].algorithm, "mcs");
   EXPECT_EQ(config.partitions[0].vcpus, 2u);
   EXPECT_EQ(config.workloads[0].think.mean, microseconds(1));
+  const Config unnamed =
+      parse("[[lock]]\n[[lock]]\n", {"lock.hot.algorithm=mcs", "lock.hot1.algorithm=ticket"});
+  EXPECT_EQ(unnamed.locks[0].algorithm, "mcs");
+  EXPECT_EQ(unnamed.locks[1].algorithm, "ticket");
+  EXPECT_EQ(unnamed.locks[1].name, "hot1");
 }
 
 TEST(Override, ElementsOfPlainListsCanBeSet) {

@@ -200,7 +200,7 @@ void add_unknown_keys(std::vector<Malformed>& all) {
     const std::string name = last_part(key.path);
     // Two neighbours swapped, or a letter too many.
     std::string swapped = name;
-    std::swap(swapped[0], swapped[1]);
+    std::swap(swapped[name.size() - 2], swapped[name.size() - 1]);
     const std::string parent = key.path.substr(0, key.path.size() - name.size());
     for (const std::string& typo : {swapped, name + "x"}) {
       all.push_back({key.head + "\n" + typo + " = 1\n",
