@@ -68,7 +68,6 @@ class NativePlatform {
   template <class T>
   struct Atomic {
     std::atomic<T> value{};
-    static_assert(sizeof(std::atomic<T>) == sizeof(T) && alignof(std::atomic<T>) == alignof(T));
     static_assert(std::atomic<T>::is_always_lock_free);
   };
 
@@ -151,5 +150,8 @@ class NativePlatform {
 };
 
 static_assert(Platform<NativePlatform>);
+static_assert(sizeof(NativePlatform::Atomic<std::uint8_t>) == sizeof(std::uint8_t));
+static_assert(sizeof(NativePlatform::Atomic<std::uint32_t>) == sizeof(std::uint32_t));
+static_assert(sizeof(NativePlatform::Atomic<void*>) == sizeof(void*));
 
 }  // namespace lock
