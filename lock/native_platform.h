@@ -9,7 +9,7 @@
 // on; the locks must be correct whatever the counts say. Yields are bounded: a confer ends when the
 // target's count changes, at a prod, or after kConferYields turns of sched_yield.
 //
-// An acquiring update is followed by a full fence, not only an acquire one: it stands for an
+// An acquiring update is followed by an acquire-release fence, not an acquire one: it stands for an
 // lwsync/isync after the store-conditional, which also keeps later stores behind the update.
 #pragma once
 
@@ -40,7 +40,8 @@ class NativeMachine {
   void dispatch(CpuId cpu) { flip(cpu, true); }
   void set_idle(CpuId cpu, bool idle);
 
-  std::uint64_t confers() const;  // how many confers and prods did something, over all CPUs
+  // Over all CPUs: confers that found their target off with the count given, and prods.
+  std::uint64_t confers() const;
   std::uint64_t prods() const;
 
  private:
@@ -67,7 +68,6 @@ class NativePlatform {
   template <class T>
   struct Atomic {
     std::atomic<T> value{};
-    static_assert(sizeof(std::atomic<T>) == sizeof(T) && alignof(std::atomic<T>) == alignof(T));
     static_assert(std::atomic<T>::is_always_lock_free);
   };
 
@@ -150,5 +150,8 @@ class NativePlatform {
 };
 
 static_assert(Platform<NativePlatform>);
+static_assert(sizeof(NativePlatform::Atomic<std::uint8_t>) == sizeof(std::uint8_t));
+static_assert(sizeof(NativePlatform::Atomic<std::uint32_t>) == sizeof(std::uint32_t));
+static_assert(sizeof(NativePlatform::Atomic<void*>) == sizeof(void*));
 
 }  // namespace lock

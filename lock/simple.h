@@ -81,12 +81,8 @@ class SimpleSpinlock {
     const bool yields = knobs_->pv_yield_owner && p.is_shared_processor();
     p.spin_begin();
     do {
-      if (!yields) {
-        p.relax(kNoBudget);
-      } else if (!yield_to_holder(p)) {
-        // It saw a holder that runs, and will until the word or that holder's count changes.
-        p.relax(kNoBudget);
-      }
+      // Without a confer it saw a holder that runs, and will until the word or the count changes.
+      if (!yields || !yield_to_holder(p)) p.relax(kNoBudget);
     } while (load(p) != 0);
     p.spin_end();
   }

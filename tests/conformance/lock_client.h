@@ -76,7 +76,9 @@ void expect_mutual_exclusion(Maker maker, CpuId cpus, std::uint64_t rounds) {
   on_cpus(machine, true, [&](RecordingPlatform& p) {
     for (std::uint64_t i = 0; i < rounds; ++i) {
       const Path path = lock.lock(p);
-      ++counter;
+      const std::uint64_t before = counter;
+      p.shake();
+      counter = before + 1;
       EXPECT_TRUE(lock.is_locked(p));
       lock.unlock(p);
       paths[static_cast<std::size_t>(path)].fetch_add(1, std::memory_order_relaxed);
@@ -108,6 +110,7 @@ void expect_trylock(Maker maker, CpuId cpus, std::uint64_t rounds) {
         continue;
       }
       ++counter;
+      p.shake();
       EXPECT_FALSE(i % 16 == 0 && lock.try_lock(p));
       lock.unlock(p);
       taken.fetch_add(1, std::memory_order_relaxed);
