@@ -40,11 +40,21 @@ constexpr std::array kDistributionKinds{
 
 }  // namespace
 
-std::span<const Named<hv::PolicyKind>> policies() { return kPolicies; }
-std::span<const Named<hv::Granularity>> granularities() { return kGranularities; }
-std::span<const Named<WorkloadKind>> workload_kinds() { return kWorkloadKinds; }
-std::span<const Named<InterruptLevel>> interrupt_levels() { return kInterruptLevels; }
-std::span<const Named<Distribution::Kind>> distribution_kinds() { return kDistributionKinds; }
+std::span<const Named<hv::PolicyKind>> policies() {
+  return kPolicies;
+}
+std::span<const Named<hv::Granularity>> granularities() {
+  return kGranularities;
+}
+std::span<const Named<WorkloadKind>> workload_kinds() {
+  return kWorkloadKinds;
+}
+std::span<const Named<InterruptLevel>> interrupt_levels() {
+  return kInterruptLevels;
+}
+std::span<const Named<Distribution::Kind>> distribution_kinds() {
+  return kDistributionKinds;
+}
 
 std::string format_duration(Time time) {
   std::int64_t n = time.count();
