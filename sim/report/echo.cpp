@@ -18,11 +18,10 @@ constexpr std::size_t kEntriesMax = 4;
 // "500ns", "exponential(2us)", "uniform(1us,2us)", "pareto(2us,alpha=1.5)"
 std::string describe(const Distribution& distribution) {
   using Kind = Distribution::Kind;
-  const std::string mean = format_duration(distribution.mean);
-  std::string arguments = mean;
+  std::string arguments = format_duration(distribution.mean);
   switch (distribution.kind) {
     case Kind::constant:
-      return mean;
+      return arguments;
     case Kind::exponential:
       break;
     case Kind::uniform:
@@ -30,10 +29,10 @@ std::string describe(const Distribution& distribution) {
                               format_duration(distribution.high));
       break;
     case Kind::lognormal:
-      arguments = fmt::format("{},sigma={}", mean, distribution.shape);
+      arguments += fmt::format(",sigma={}", distribution.shape);
       break;
     case Kind::pareto:
-      arguments = fmt::format("{},alpha={}", mean, distribution.shape);
+      arguments += fmt::format(",alpha={}", distribution.shape);
       break;
     case Kind::empirical:
       arguments = fmt::format("{} values", distribution.values.size());

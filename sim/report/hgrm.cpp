@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kTicksPerHalfDistance = 5;
 
-// The next percentile to report: a fifth of the way, so to speak, from here to half the distance
-// that is left to 100. Every step is a dyadic fraction of ten, so there is no rounding to differ.
+// The next percentile to report. Each time the distance to 100 has halved the steps halve, so that
+// five go to every half. A step is ten over a power of two, so no rounding can differ.
 double next_percentile(double percentile) {
   double ticks = 2 * kTicksPerHalfDistance;
   for (double left = 100 - percentile; left * 2 <= 100; left *= 2) ticks *= 2;

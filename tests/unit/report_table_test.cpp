@@ -166,6 +166,28 @@ TEST(Table, CutsLongConfigsShort) {
   EXPECT_THAT(table, HasSubstr("# more_partitions=5\n"));
 }
 
+TEST(Table, EchoesDistributionsAndInterrupts) {
+  using Kind = Distribution::Kind;
+  Config config = small_config();
+  config.hypervisor.background.share = 0.25;
+  WorkloadConfig& workload = config.workloads[0];
+  workload.critical_section = {.kind = Kind::lognormal, .mean = nanoseconds(500), .shape = 0.5};
+  workload.think = {.kind = Kind::uniform, .low = microseconds(1), .high = nanoseconds(2500)};
+  workload.block = {.kind = Kind::pareto, .mean = microseconds(2), .shape = 1.5};
+  InterruptConfig interrupt;
+  interrupt.name = "tick";
+  interrupt.interval = Distribution::constant(milliseconds(4));
+  interrupt.duration = {.kind = Kind::empirical, .values = {Time{1}, Time{2}}};
+  interrupt.lock = "hot";
+  config.interrupts = {interrupt};
+  const std::string table = written(write_table, config, small_result());
+  EXPECT_THAT(table, HasSubstr(" background.share=0.25 background.mean=1ms\n"));
+  EXPECT_THAT(table, HasSubstr(" critical_section=lognormal(500ns,sigma=0.5)"
+                               " think=uniform(1us,2500ns) block=pareto(2us,alpha=1.5)\n"));
+  EXPECT_THAT(table, HasSubstr("# interrupt=hardirq name=tick interval=4ms"
+                               " duration=empirical(2 values) lock=hot\n"));
+}
+
 std::string log2(const Histogram& histogram) {
   std::ostringstream out;
   write_log2_histogram(out, "hold", histogram);
