@@ -16,28 +16,31 @@
 //                     (f is called again on the fresh value). `o` orders a successful update:
 //                     acquire = barrier after success only, release = barrier before the first
 //                     load, relaxed = none. Hint::lock is the EH=1 hint: a store to unlock follows.
-//   compare_exchange  the same as load, then reserve and store when equal: an acquire/release CAS as
+//   compare_exchange  the same as load, then reserve and store when equal: an acquire/release CAS
+//   as
 //                     compilers write it. Returns the value seen; equal to `expected` on success.
 //   fence             acquire: earlier loads stay before (smp_rmb); release; seq_cst: full.
 //
 // CPUs
 //   processor_id, processors, node_of   numbers of this guest's CPUs 0..processors()-1 and their
 //                     NUMA nodes.
-//   is_shared_processor   whether vCPUs share physical CPUs, so that paravirtual paths are worth it.
-//   yield_count_of    the dispatch counter of a CPU's VPA: even while dispatched, odd while not.
-//   vcpu_is_preempted the guest's judgement (counter, idle flag, siblings), see facts in
+//   is_shared_processor   whether vCPUs share physical CPUs, so that paravirtual paths are worth
+//   it. yield_count_of    the dispatch counter of a CPU's VPA: even while dispatched, odd while
+//   not. vcpu_is_preempted the guest's judgement (counter, idle flag, siblings), see facts in
 //                     sim/guest/preempted.h.
 //   yield_to_preempted(cpu, count)   H_CONFER; yield_to_any()  H_CONFER(-1); prod(cpu)  H_PROD.
 //
 // Waiting
 //   spin_begin/spin_end   lower and restore the SMT priority (no-ops where the ISA has a pause).
-//   relax(budget)     one turn of a spin loop. The loop would act by itself after `budget` more turns
+//   relax(budget)     one turn of a spin loop. The loop would act by itself after `budget` more
+//   turns
 //                     (kNoBudget: never, it acts only on what it reads). Returns the turns that
 //                     passed, 1..budget. Between two relaxes a loop may only read, and with the
 //                     same values read it must do the same again; the platform may then let many
 //                     turns pass at once. Call as `iters += p.relax(limit - iters)`.
 //   clock             nanoseconds of a monotonic clock (sched_clock).
-//   clock_before(t)   clock() < t. Prefer it inside loops: a turn that calls clock() is never skipped.
+//   clock_before(t)   clock() < t. Prefer it inside loops: a turn that calls clock() is never
+//   skipped.
 //
 // Observation (costs nothing and changes nothing; natively empty)
 //   note(lock, n)     the lock has reached point `n`.
@@ -68,12 +71,12 @@ inline constexpr int kMaxNesting = 4;
 enum class Hint : std::uint8_t { none, lock };
 
 enum class Note : std::uint8_t {
-  queued,             // this CPU has joined the tail of the queue
-  head,               // this CPU has become the head of the queue
-  must_queue,         // from here on only the head may take the lock
-  may_steal,          // newcomers may take the lock again
-  acquired,           // this CPU owns the lock
-  released,           // this CPU has given the lock up
+  queued,      // this CPU has joined the tail of the queue
+  head,        // this CPU has become the head of the queue
+  must_queue,  // from here on only the head may take the lock
+  may_steal,   // newcomers may take the lock again
+  acquired,    // this CPU owns the lock
+  released,    // this CPU has given the lock up
 };
 
 // How a lock was obtained; every acquisition has exactly one.
@@ -102,7 +105,7 @@ concept Platform = requires(P& p, typename P::template Atomic<std::uint32_t>& w,
   { p.update(w, f, std::memory_order_acquire, Hint::lock) } -> std::same_as<Updated<std::uint32_t>>;
   {
     p.compare_exchange(w, std::uint32_t{}, std::uint32_t{}, std::memory_order_acquire, Hint::lock)
-  } -> std::same_as<std::uint32_t>;
+    } -> std::same_as<std::uint32_t>;
   p.fence(std::memory_order_acquire);
   { p.processor_id() } -> std::same_as<CpuId>;
   { p.processors() } -> std::same_as<CpuId>;

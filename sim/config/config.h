@@ -14,8 +14,8 @@
 namespace sim {
 
 struct RunConfig {
-  Time warmup{};                       // simulated, not measured, before `duration`
-  Time livelock_limit = seconds(1);   // no lock progress while somebody waits: livelock
+  Time warmup{};                     // simulated, not measured, before `duration`
+  Time livelock_limit = seconds(1);  // no lock progress while somebody waits: livelock
 };
 
 struct Config {

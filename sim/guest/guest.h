@@ -13,8 +13,8 @@ namespace sim {
 
 class Guest {
  public:
-  // `config` outlives the guest. Locks, workloads and interrupts of other partitions are passed over.
-  // Throws std::invalid_argument for names that don't exist.
+  // `config` outlives the guest. Locks, workloads and interrupts of other partitions are passed
+  // over. Throws std::invalid_argument for names that don't exist.
   Guest(hv::Hypervisor& hypervisor, hv::Partition& partition, GuestMonitor& monitor,
         const Config& config);
 

@@ -34,7 +34,8 @@ void GuestCpu::start() {
     // CPUs don't tick in step: the first interval is cut at a random point.
     InterruptLine& line = lines_[i];
     const Time first = line.config->interval.sample(line.interval);
-    const auto cut = line.interval.below(static_cast<std::uint64_t>(std::max(Time{1}, first).count()));
+    const auto cut =
+        line.interval.below(static_cast<std::uint64_t>(std::max(Time{1}, first).count()));
     hypervisor_.machine().engine().schedule(line_slots_[i], Time{static_cast<std::int64_t>(cut)});
   }
   vcpu_.execution.set_attention_handler(this);
@@ -106,8 +107,8 @@ bool GuestCpu::think(Task& task) {
   if (task.think_left < Time{0}) task.think_left = task.config->think.sample(task.think);
   while (task.think_left > Time{0}) {
     if (tasks_.size() > 1 && now() >= slice_end_) return false;
-    const Time piece = tasks_.size() > 1 ? std::min(task.think_left, slice_end_ - now())
-                                         : task.think_left;
+    const Time piece =
+        tasks_.size() > 1 ? std::min(task.think_left, slice_end_ - now()) : task.think_left;
     vcpu_.execution.compute(piece);
     task.think_left -= piece;
   }

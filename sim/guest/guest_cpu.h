@@ -2,8 +2,8 @@
 //
 // The CPU runs its tasks in turn. A task that thinks may be switched out by the guest at the end of
 // its slice, or go to sleep; one that spins on or holds a lock is not. Interrupts are taken between
-// operations (long computing is cut short), nest by level, and may take locks. A CPU with nothing to
-// do sets the VPA's idle flag and cedes.
+// operations (long computing is cut short), nest by level, and may take locks. A CPU with nothing
+// to do sets the VPA's idle flag and cedes.
 #pragma once
 
 #include <cstdint>
@@ -32,16 +32,18 @@ struct Task {
   const WorkloadConfig* config;
   std::vector<GuestLock*> locks;
   Random think, critical, block, choice;
-  Time think_left{-1};        // of a think that was cut by a task switch; < 0: none
+  Time think_left{-1};  // of a think that was cut by a task switch; < 0: none
   std::uint64_t cycles = 0;
-  Time wakes_at{};            // asleep until then
+  Time wakes_at{};  // asleep until then
 };
 
 // One source of interrupts on one CPU.
 struct InterruptLine {
   InterruptLine(std::uint64_t seed, std::uint64_t id, const InterruptConfig& source,
                 GuestLock* handler_lock)
-      : config(&source), lock(handler_lock), interval(seed, "interrupt", id),
+      : config(&source),
+        lock(handler_lock),
+        interval(seed, "interrupt", id),
         duration(seed, "interrupt duration", id) {}
 
   const InterruptConfig* config;

@@ -1,7 +1,8 @@
-// vcpu_is_preempted: the guest's judgement of whether another CPU is off its physical CPU against its
-// will. Linux arch/powerpc/include/asm/paravirt.h, in three forms (hv::PreemptedRule): the raw odd
-// count (5.9); a sibling in the caller's own core is not preempted, since PowerVM dispatches whole
-// cores (5.11); and the form of 6.7, which asks the VPA's idle flag and the target's siblings.
+// vcpu_is_preempted: the guest's judgement of whether another CPU is off its physical CPU against
+// its will. Linux arch/powerpc/include/asm/paravirt.h, in three forms (hv::PreemptedRule): the raw
+// odd count (5.9); a sibling in the caller's own core is not preempted, since PowerVM dispatches
+// whole cores (5.11); and the form of 6.7, which asks the VPA's idle flag and the target's
+// siblings.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // The simulated platform: where a lock meets the machine, the hypervisor and the monitor.
 //
-// Implements lock::Platform (lock/platform.h) for one vCPU. Every call is made on that vCPU's fiber.
-// Costs are the profile's; see sim/machine/execution.h for how they take place.
+// Implements lock::Platform (lock/platform.h) for one vCPU. Every call is made on that vCPU's
+// fiber. Costs are the profile's; see sim/machine/execution.h for how they take place.
 #pragma once
 
 #include <bit>
@@ -81,7 +81,9 @@ class SimPlatform final : private StoreEffectSink {
   template <class T>
   T compare_exchange(Atomic<T>& word, std::type_identity_t<T> expected,
                      std::type_identity_t<T> desired, std::memory_order order, lock::Hint hint) {
-    const auto swap = [&](T old) { return old == expected ? std::optional<T>(desired) : std::nullopt; };
+    const auto swap = [&](T old) {
+      return old == expected ? std::optional<T>(desired) : std::nullopt;
+    };
     return update(word, swap, order, hint).old;
   }
 
@@ -97,15 +99,12 @@ class SimPlatform final : private StoreEffectSink {
 
   // --- CPUs -------------------------------------------------------------------------------------
   lock::CpuId processor_id() const { return vcpu_.cpu; }
-  lock::CpuId processors() const {
-    return static_cast<lock::CpuId>(vcpu_.partition->vcpus.size());
-  }
+  lock::CpuId processors() const { return static_cast<lock::CpuId>(vcpu_.partition->vcpus.size()); }
   std::uint32_t node_of(lock::CpuId cpu) const { return vcpu_.partition->vcpus[cpu]->node; }
   bool is_shared_processor() const { return shared_; }
   std::uint32_t yield_count_of(lock::CpuId cpu) {
     const hv::Vpa& vpa = *vcpu_.partition->vcpus[cpu]->vpa;
-    return static_cast<std::uint32_t>(
-        execution().load(&vpa.yield_count, sizeof(vpa.yield_count)));
+    return static_cast<std::uint32_t>(execution().load(&vpa.yield_count, sizeof(vpa.yield_count)));
   }
   bool vcpu_is_preempted(lock::CpuId cpu) {
     return shared_ && sim::vcpu_is_preempted(hypervisor_.config().preempted_rule, vcpu_, cpu);

@@ -84,9 +84,14 @@ class Simulation {
                   account.total(CpuUse::hypervisor) + account.total(CpuUse::background),
                   account.total(CpuUse::idle)};
     const hv::HypervisorCounters counters = hypervisor_.counters();
-    result.hypervisor = {counters.dispatches,      counters.preemptions, counters.confer_directed,
-                         counters.confer_undirected, counters.confer_stale, counters.prod,
-                         counters.cede,            counters.steal,
+    result.hypervisor = {counters.dispatches,
+                         counters.preemptions,
+                         counters.confer_directed,
+                         counters.confer_undirected,
+                         counters.confer_stale,
+                         counters.prod,
+                         counters.cede,
+                         counters.steal,
                          account.total(CpuUse::background)};
     result.engine.events = engine_.events();
     result.engine.switches = engine_.switches();

@@ -35,10 +35,10 @@ struct InterruptConfig {
   std::string name;       // optional, for messages
   std::string partition;  // default: the first
   InterruptLevel level = InterruptLevel::hardirq;
-  Distribution interval;           // constant: `period` (phases staggered at random); exponential: `rate`
+  Distribution interval;  // constant: `period` (phases staggered at random); exponential: `rate`
   std::vector<std::uint32_t> vcpus;  // which; empty: all of the partition
   Distribution duration = Distribution::constant(microseconds(1));  // with `lock`: held that long
-  std::string lock;  // empty: takes none
+  std::string lock;                                                 // empty: takes none
 };
 
 }  // namespace sim

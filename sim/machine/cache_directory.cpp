@@ -63,7 +63,8 @@ void CacheDirectory::serve(Line& line, Request& request) {
   const Time travel = latency(line, request);
   Time begin = engine_.now();
   if (request.access == Access::read) {
-    if (line.in_flight > 1) begin = std::max(begin, line.last_read_start + profile_.shared_occupancy);
+    if (line.in_flight > 1)
+      begin = std::max(begin, line.last_read_start + profile_.shared_occupancy);
     line.last_read_start = begin;
     if (line.owner != kNoCore && line.owner != request.core) {
       sharers(request.line)[line.owner / 64] |= std::uint64_t{1} << (line.owner % 64);

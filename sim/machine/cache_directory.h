@@ -7,8 +7,8 @@
 // only, since the holder can answer the next one while the first answer travels.
 //
 // When a transaction that writes is served, all other copies are gone at once (the snoop); the line
-// and its new value arrive `latency` later, and until then nobody has it. A read demotes the owner's
-// copy to a shared one when it is served.
+// and its new value arrive `latency` later, and until then nobody has it. A read demotes the
+// owner's copy to a shared one when it is served.
 //
 // A store-conditional succeeds when nobody has written the line since the load-reserve. One that
 // waits for its turn while somebody else's write is served fails at that moment, as a reservation
@@ -51,7 +51,7 @@ struct Request {
   void* address = nullptr;
   std::uint64_t version = 0;  // conditional: of the line when it was reserved
   Time hold{};                // store, conditional: how long to hold the line back afterwards
-  bool deferred = false;         // held back by the EH hint; its service has not begun
+  bool deferred = false;      // held back by the EH hint; its service has not begun
   Request* next = nullptr;
 };
 
@@ -111,8 +111,8 @@ class CacheDirectory {
     Watcher::Node* watchers = nullptr;
     CoreId owner = kNoCore;
     std::uint16_t in_flight = 0;
-    bool exclusive = false;         // what is in flight writes: nobody has the line
-    Request* deferred = nullptr;    // in flight, but held back by the EH hint
+    bool exclusive = false;       // what is in flight writes: nobody has the line
+    Request* deferred = nullptr;  // in flight, but held back by the EH hint
     std::uint16_t waiting_conditionals = 0;
   };
 

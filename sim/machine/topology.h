@@ -1,6 +1,7 @@
 // The shape of the physical machine: sockets × chips × cores × hardware threads.
 //
-// Hardware threads are numbered core by core, cores chip by chip, chips socket by socket, all from 0.
+// Hardware threads are numbered core by core, cores chip by chip, chips socket by socket, all from
+// 0.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,9 @@ struct Topology {
   constexpr std::uint32_t total_threads() const { return total_cores() * threads; }
   constexpr std::uint32_t core_of_thread(std::uint32_t thread) const { return thread / threads; }
   constexpr std::uint32_t chip_of_core(std::uint32_t core) const { return core / cores; }
-  constexpr std::uint32_t socket_of_core(std::uint32_t core) const { return core / (cores * chips); }
+  constexpr std::uint32_t socket_of_core(std::uint32_t core) const {
+    return core / (cores * chips);
+  }
 };
 
 // Largest machine that a config may ask for.

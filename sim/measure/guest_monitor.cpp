@@ -7,7 +7,9 @@
 namespace sim {
 namespace {
 
-std::string at(Time t) { return fmt::format("{:.6f} s", static_cast<double>(t.count()) / 1e12); }
+std::string at(Time t) {
+  return fmt::format("{:.6f} s", static_cast<double>(t.count()) / 1e12);
+}
 
 }  // namespace
 
@@ -17,10 +19,10 @@ GuestMonitor::GuestMonitor(hv::Hypervisor& hypervisor)
 LockMonitor& GuestMonitor::add_lock(hv::Partition& partition, const std::string& name,
                                     const std::string& algorithm, bool strict_fifo, bool queues) {
   return locks_
-      .emplace_back(Lock{LockMonitor(name, algorithm, partition.config.name,
-                                     static_cast<std::uint32_t>(partition.vcpus.size()),
-                                     strict_fifo, queues),
-                         &partition})
+      .emplace_back(
+          Lock{LockMonitor(name, algorithm, partition.config.name,
+                           static_cast<std::uint32_t>(partition.vcpus.size()), strict_fifo, queues),
+               &partition})
       .monitor;
 }
 
@@ -103,9 +105,9 @@ void GuestMonitor::check_cycle(hv::Vcpu& vcpu) {
     chain += fmt::format("  vCPU {} waits for \"{}\", which vCPU {} owns\n", waiter->cpu,
                          lock->name(), owner->cpu);
     if (owner == &vcpu)
-      throw GuestFailure(GuestFailure::Kind::deadlock,
-                         fmt::format("deadlock at {}: each waits for the next\n{}{}", at(now()),
-                                     chain, story()));
+      throw GuestFailure(
+          GuestFailure::Kind::deadlock,
+          fmt::format("deadlock at {}: each waits for the next\n{}{}", at(now()), chain, story()));
     waiter = owner;
   }
 }
@@ -134,10 +136,14 @@ void GuestMonitor::check_progress(Time limit, bool dead) {
 
 std::string GuestMonitor::where(const hv::Vcpu& vcpu) const {
   switch (vcpu.state) {
-    case hv::VcpuState::running: return views_[vcpu.id].in_hcall ? "in an hcall" : "dispatched";
-    case hv::VcpuState::ready: return "ready, not dispatched";
-    case hv::VcpuState::ceded: return "ceded";
-    case hv::VcpuState::conferred: return "conferred";
+    case hv::VcpuState::running:
+      return views_[vcpu.id].in_hcall ? "in an hcall" : "dispatched";
+    case hv::VcpuState::ready:
+      return "ready, not dispatched";
+    case hv::VcpuState::ceded:
+      return "ceded";
+    case hv::VcpuState::conferred:
+      return "conferred";
   }
   return "";
 }

@@ -171,7 +171,7 @@ void LockMonitor::update_stall(Time now) {
   const std::uint32_t turn_cpu = turn();
   std::optional<StallTracker::Culprit> culprit;
   if (turn_cpu != kNobody && !cpus_[turn_cpu].dispatched) {
-    const StallCause cause = turn_cpu == owner_              ? StallCause::holder
+    const StallCause cause = turn_cpu == owner_             ? StallCause::holder
                              : cpus_[turn_cpu].lost_as_head ? StallCause::head
                                                             : StallCause::waiter;
     culprit = {cause, turn_cpu};

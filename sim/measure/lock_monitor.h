@@ -1,8 +1,8 @@
 // What is measured of one lock: who wants it, who has it, whose turn it is, and what that costs.
 //
-// The monitor follows the lock from outside: its guest reports waits, the lock reports the points of
-// lock::Note at the instants at which they take effect, the hypervisor reports dispatches. It changes
-// nothing. CPUs are numbers of the lock's partition.
+// The monitor follows the lock from outside: its guest reports waits, the lock reports the points
+// of lock::Note at the instants at which they take effect, the hypervisor reports dispatches. It
+// changes nothing. CPUs are numbers of the lock's partition.
 #pragma once
 
 #include <cstdint>
@@ -40,8 +40,8 @@ class LockMonitor {
   // A store-conditional of the lock's code failed.
   void reservation_lost() { ++counted_.reservations_lost; }
 
-  // Dispatch of a CPU that waits for or owns this lock has changed. `spins`: it is dispatched, not in
-  // an hcall, and this lock is what it spins on.
+  // Dispatch of a CPU that waits for or owns this lock has changed. `spins`: it is dispatched, not
+  // in an hcall, and this lock is what it spins on.
   void dispatch_changed(std::uint32_t cpu, bool dispatched, bool spins, bool preempted, Time now);
 
   const std::string& name() const { return name_; }
@@ -97,7 +97,7 @@ class LockMonitor {
   bool must_queue_ = false;
   bool releasing_ = false;
   std::uint32_t waiting_ = 0;
-  std::uint32_t first_ = kNobody, last_ = kNobody;              // arrivals
+  std::uint32_t first_ = kNobody, last_ = kNobody;  // arrivals
   std::uint32_t queue_head_ = kNobody, queue_tail_ = kNobody;
   std::uint64_t acquisitions_ever_ = 0;
   Time acquired_at_{};

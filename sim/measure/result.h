@@ -19,7 +19,8 @@ namespace sim {
 enum class StallCause : std::uint8_t {
   holder,  // the owner was preempted (or gave its CPU up) while it held the lock
   head,    // free, strictly FIFO: the queue head lost its CPU as head
-  waiter,  // free, strictly FIFO: the one whose turn came had lost its CPU further back in the queue
+  waiter,  // free, strictly FIFO: the one whose turn came had lost its CPU further back in the
+           // queue
 };
 inline constexpr std::size_t kStallCauses = 3;
 
@@ -29,9 +30,9 @@ struct WreckLink {
   std::uint32_t vcpu;  // number within the lock's partition
   Time start;          // since the start of the measured window
   Time length;
-  std::uint32_t depth;                  // most vCPUs waiting in it
-  Time cost;                            // dispatched spinning burnt in it, summed over waiters
-  std::vector<std::uint32_t> waiters;   // who waited when it began, in order of arrival (first few)
+  std::uint32_t depth;                 // most vCPUs waiting in it
+  Time cost;                           // dispatched spinning burnt in it, summed over waiters
+  std::vector<std::uint32_t> waiters;  // who waited when it began, in order of arrival (first few)
 };
 
 // A train wreck: a run of at least two stalls on one lock between which the queue never drained.
@@ -48,14 +49,15 @@ struct LockResult {
   std::string name;
   std::string algorithm;
   std::string partition;
-  std::uint64_t acquisitions = 0;             // critical sections completed in the window
-  std::array<std::uint64_t, 4> paths{};       // by lock::Path
+  std::uint64_t acquisitions = 0;        // critical sections completed in the window
+  std::array<std::uint64_t, 4> paths{};  // by lock::Path
   Histogram wait;
   Histogram hold;
   Histogram handover;  // from a release with somebody waiting to the next acquisition
   std::vector<std::uint64_t> acquisitions_by_vcpu;
-  double max_min_ratio = 0;  // fastest over slowest vCPU that uses the lock; infinity when one got none
-  double jain = 0;           // Jain's fairness index
+  double max_min_ratio =
+      0;            // fastest over slowest vCPU that uses the lock; infinity when one got none
+  double jain = 0;  // Jain's fairness index
   std::uint64_t longest_bypass = 0;  // most later arrivals that overtook one waiter
   std::uint64_t holder_preemptions = 0;
   std::uint64_t waiter_preemptions = 0;
@@ -68,7 +70,7 @@ struct LockResult {
   std::uint32_t wreck_deepest = 0;
   std::uint64_t wreck_longest_chain = 0;  // most stalls in one wreck
   Time wreck_cost{};
-  std::vector<Wreck> worst;  // costliest first, at most kWorstWrecks
+  std::vector<Wreck> worst;             // costliest first, at most kWorstWrecks
   std::uint64_t reservations_lost = 0;  // store-conditionals that failed on the lock's word
 };
 inline constexpr std::size_t kWorstWrecks = 5;
@@ -86,7 +88,8 @@ struct HypervisorResult {
   std::uint64_t preemptions = 0;
   std::uint64_t confer_directed = 0;
   std::uint64_t confer_undirected = 0;
-  std::uint64_t confer_stale = 0;  // returned at once: count stale or even, or target conferred to all
+  std::uint64_t confer_stale =
+      0;  // returned at once: count stale or even, or target conferred to all
   std::uint64_t prod = 0;
   std::uint64_t cede = 0;
   Time steal{};       // vCPUs ready to run but not dispatched, summed

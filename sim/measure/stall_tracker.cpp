@@ -35,8 +35,9 @@ void StallTracker::end_run() {
     wreck_longest_chain_ = std::max(wreck_longest_chain_, run_.stalls);
     wreck_cost_ += run_.cost;
     // Costliest first; of equal cost the earlier one.
-    const auto at = std::upper_bound(worst_.begin(), worst_.end(), run_,
-                                     [](const Wreck& a, const Wreck& b) { return a.cost > b.cost; });
+    const auto at =
+        std::upper_bound(worst_.begin(), worst_.end(), run_,
+                         [](const Wreck& a, const Wreck& b) { return a.cost > b.cost; });
     if (at != worst_.end() || worst_.size() < kWorstWrecks) {
       worst_.insert(at, std::move(run_));
       if (worst_.size() > kWorstWrecks) worst_.pop_back();

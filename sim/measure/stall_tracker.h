@@ -2,8 +2,8 @@
 //
 // Stall: a maximal interval in which at least one vCPU wants the lock and the one whose turn it is
 // has no physical CPU. Train wreck: a run of at least two stalls between which the queue never
-// drained. A stall that changes its culprit on the way (the missing holder's release arrives, and the
-// head is missing too) is one stall, with the cause it began with.
+// drained. A stall that changes its culprit on the way (the missing holder's release arrives, and
+// the head is missing too) is one stall, with the cause it began with.
 #pragma once
 
 #include <cstdint>
