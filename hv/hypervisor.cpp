@@ -119,7 +119,7 @@ void Hypervisor::seat_timer(Seat& seat) {
 void Hypervisor::dispatch(Seat& seat, Unit& unit, sim::Time slice) {
   assert(seat.unit == nullptr && unit.seat == nullptr && unit.may_run_on(seat));
   // Slices of different physical CPUs don't end together: the first one is of random length.
-  if (seat.last_unit == nullptr)
+  if (seat.last_unit == nullptr && policy_->staggers())
     slice = sim::Time{static_cast<std::int64_t>(
                 phase_.below(static_cast<std::uint64_t>(slice.count())))} +
             sim::Time{1};
