@@ -58,12 +58,13 @@ HcallStatus Hypervisor::h_prod(Vcpu& caller, std::int32_t target) {
   const sim::CpuUse use = caller.execution.use();
   const auto& vcpus = caller.partition->vcpus;
   const bool valid = target >= 0 && static_cast<std::size_t>(target) < vcpus.size();
-  sim::Time time = machine_.profile().hcall;
-  if (valid) time += machine_.profile().prod;
-  begin_hcall(caller, time);
+  begin_hcall(caller, machine_.profile().hcall);
   if (valid) {
     ++counters_.prod;
     Vcpu& vcpu = *vcpus[static_cast<std::size_t>(target)];
+    if (vcpu.state == VcpuState::ceded || vcpu.state == VcpuState::conferred)
+      caller.execution.delay(machine_.profile().prod);
+    // The target may have moved on meanwhile; only what it does now counts.
     vcpu.prodded = true;
     if (vcpu.state == VcpuState::ceded) {
       make_ready(vcpu);
