@@ -13,6 +13,8 @@ void Hypervisor::begin_hcall(Vcpu& caller, sim::Time time) {
 }
 
 void Hypervisor::end_hcall(Vcpu& caller, sim::CpuUse use) {
+  // Whoever was made ready may have taken the caller's seat: it goes on when it has one again.
+  caller.execution.halt();
   observer_->hcall_ends(caller);
   caller.execution.set_use(use);
 }
