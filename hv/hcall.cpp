@@ -88,9 +88,11 @@ HcallStatus Hypervisor::h_confer(Vcpu& caller, std::int32_t target, std::uint32_
     end_hcall(caller, use);
     return HcallStatus::parameter;
   }
+  // An interrupt that came during the call would not come again to end the wait.
+  const bool interrupted = caller.interrupts_enabled && caller.interrupt_pending;
   if (all) {
     ++counters_.confer_undirected;
-    if (confer_to_all(caller)) {
+    if (!interrupted && confer_to_all(caller)) {
       caller.conferred_to_all = true;
       block(caller, VcpuState::conferred, nullptr);
     }
@@ -99,7 +101,7 @@ HcallStatus Hypervisor::h_confer(Vcpu& caller, std::int32_t target, std::uint32_
     ++counters_.confer_directed;
     if (caller.prodded) {
       caller.prodded = false;
-    } else {
+    } else if (!interrupted) {
       ++caller.confer_number;
       block(caller, VcpuState::conferred, nullptr);
     }
@@ -107,9 +109,11 @@ HcallStatus Hypervisor::h_confer(Vcpu& caller, std::int32_t target, std::uint32_
     ++counters_.confer_stale;
   } else {
     ++counters_.confer_directed;
-    ++caller.confer_number;
-    wait_for_dispatch_of(vcpu, caller);
-    block(caller, VcpuState::conferred, &vcpu);
+    if (!interrupted) {
+      ++caller.confer_number;
+      wait_for_dispatch_of(vcpu, caller);
+      block(caller, VcpuState::conferred, &vcpu);
+    }
   }
   end_hcall(caller, use);
   return HcallStatus::success;
