@@ -169,6 +169,8 @@ void Hypervisor::end_slice(Seat& seat) {
   } else {
     set_idle(seat);
   }
+  // The seat may have gone to a unit that fits no other, while another one is idle.
+  if (unit.queued) take_idle_seat(unit);
 }
 
 void Hypervisor::set_idle(Seat& seat) {
@@ -281,17 +283,21 @@ void Hypervisor::make_ready(Vcpu& vcpu) {
   place(unit);
 }
 
-void Hypervisor::place(Unit& unit) {
+void Hypervisor::take_idle_seat(Unit& unit) {
   Seat* seat = policy_->place(unit);
   if (seat == nullptr) seat = idle_seat_for(unit);
-  if (seat != nullptr && seat->state == Seat::State::idle) {
-    pick_for(*seat, nullptr, sim::Time{0});
-    if (!unit.queued) return;
-  }
-  Seat* victim = policy_->victim(unit);
-  if (victim == nullptr || victim->state != Seat::State::running) return;
-  preempt(*victim, DispatchPolicy::Reason::preempted);
-  pick_for(*victim, nullptr, sim::Time{0});
+  if (seat != nullptr && seat->state == Seat::State::idle) pick_for(*seat, nullptr, sim::Time{0});
+}
+
+void Hypervisor::place(Unit& unit) {
+  take_idle_seat(unit);
+  if (!unit.queued) return;
+  Seat* seat = policy_->victim(unit);
+  if (seat == nullptr || seat->state != Seat::State::running) return;
+  Unit& victim = *seat->unit;
+  preempt(*seat, DispatchPolicy::Reason::preempted);
+  pick_for(*seat, nullptr, sim::Time{0});
+  if (victim.queued) take_idle_seat(victim);
 }
 
 void Hypervisor::interrupt(Vcpu& vcpu) {
