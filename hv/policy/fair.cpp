@@ -142,32 +142,41 @@ Seat* Fair::victim(Unit& unit) {
 
 // --- Balancing ----------------------------------------------------------------------------------
 
-bool Fair::balance_once(bool strictly) {
-  Queue* busiest = nullptr;
-  Queue* idlest = nullptr;
-  Seat* target = nullptr;
-  for (Seat& seat : hypervisor_->seats()) {
-    Queue& queue = queues_[seat.id];
-    if (seat.state != Seat::State::taken && (idlest == nullptr || queue.load < idlest->load)) {
-      idlest = &queue;
-      target = &seat;
-    }
+Unit* Fair::first_movable(const Queue& queue) const {
+  for (const auto& [vruntime, id] : queue.waiting)
+    if (hypervisor_->units()[id].pinned == nullptr) return &hypervisor_->units()[id];
+  return nullptr;
+}
+
+Fair::Move Fair::best_move() const {
+  const std::size_t queues = queues_.size();
+  std::size_t from = queues;
+  for (std::size_t i = 0; i < queues; ++i)
+    if ((from == queues || queues_[i].load > queues_[from].load) &&
+        first_movable(queues_[i]) != nullptr)
+      from = i;
+  if (from == queues) return {};
+  // The search begins behind the busiest one, so that what goes round goes round all of them.
+  std::size_t to = queues;
+  for (std::size_t i = 1; i < queues; ++i) {
+    const std::size_t candidate = (from + i) % queues;
+    if (hypervisor_->seats()[candidate].state != Seat::State::taken &&
+        (to == queues || queues_[candidate].load < queues_[to].load))
+      to = candidate;
   }
-  if (idlest == nullptr) return false;
-  for (Queue& queue : queues_)
-    if ((busiest == nullptr || queue.load > busiest->load) && first_for(queue, *target) != nullptr)
-      busiest = &queue;
-  if (busiest == nullptr || busiest == idlest) return false;
-  Unit& unit = *first_for(*busiest, *target);
-  Entity& e = entities_[unit.id];
-  const std::int64_t difference = busiest->load - idlest->load;
-  if (strictly ? difference <= e.weight : difference < e.weight) return false;
-  remove(unit.id);
-  move(unit.id, target->id);
-  insert(unit.id);
-  busiest->load -= e.weight;
-  idlest->load += e.weight;
-  return true;
+  if (to == queues) return {};
+  const Unit* unit = first_movable(queues_[from]);
+  const std::int64_t gain = queues_[from].load - queues_[to].load - entities_[unit->id].weight;
+  return {unit, static_cast<std::uint32_t>(from), static_cast<std::uint32_t>(to), gain};
+}
+
+void Fair::carry_out(const Move& m) {
+  const std::int64_t weight = entities_[m.unit->id].weight;
+  queues_[m.from].load -= weight;
+  queues_[m.to].load += weight;
+  remove(m.unit->id);
+  move(m.unit->id, m.to);
+  insert(m.unit->id);
 }
 
 void Fair::balance() {
@@ -177,12 +186,23 @@ void Fair::balance() {
     queue.load = seat.unit == nullptr ? 0 : entities_[seat.unit->id].weight;
     for (const auto& [vruntime, id] : queue.waiting) queue.load += entities_[id].weight;
   }
-  // Each move brings two loads closer, so this ends; the bound is for the reader.
-  for (std::size_t i = 0; i < entities_.size() && balance_once(true); ++i) {
+  // Each such move brings two loads closer, so this ends.
+  Move next = best_move();
+  for (; next.unit != nullptr && next.gain > 0; next = best_move()) carry_out(next);
+  std::int64_t slices = kSlicesBetweenBalances;
+  if (next.unit != nullptr && next.gain == 0) {
+    // A difference of one unit remains. If the one that moved last happens to wait again, another
+    // one will in a slice's time; or it would have the worse half for ever.
+    if (last_rotated_ == next.unit->id) {
+      last_rotated_.reset();
+      slices = 1;
+    } else {
+      last_rotated_ = next.unit->id;
+      carry_out(next);
+    }
   }
-  balance_once(false);
   sim::Engine& engine = hypervisor_->machine().engine();
-  engine.schedule(slot_, engine.now() + slice_ * kSlicesBetweenBalances);
+  engine.schedule(slot_, engine.now() + slice_ * slices);
   hypervisor_->fill_idle_seats();
 }
 

@@ -38,6 +38,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <utility>
 #include <vector>
@@ -72,6 +73,13 @@ class Fair final : public DispatchPolicy {
     std::int64_t load = 0;  // while balancing: weights of who waits and runs
   };
 
+  struct Move {
+    const Unit* unit = nullptr;
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+    std::int64_t gain = 0;  // > 0: the loads come closer; 0: they are exchanged
+  };
+
   std::int64_t scaled(const Entity& e, sim::Time time) const;
   void insert(std::uint32_t unit);
   void remove(std::uint32_t unit);
@@ -81,9 +89,10 @@ class Fair final : public DispatchPolicy {
   Unit* first_for(const Queue& queue, const Seat& seat) const;
   Unit* pull(Seat& seat);
   void balance();
-  // Moves one unit from the busiest queue to the least busy, if the difference is at least
-  // (`strictly`: more than) its weight.
-  bool balance_once(bool strictly);
+  Unit* first_movable(const Queue& queue) const;
+  // From the busiest queue to the least busy one; no unit: there is none to move.
+  Move best_move() const;
+  void carry_out(const Move& m);
 
   sim::Time slice_;
   sim::Time wakeup_granularity_;
@@ -91,6 +100,7 @@ class Fair final : public DispatchPolicy {
   std::vector<Entity> entities_;  // by unit
   std::vector<Queue> queues_;     // by seat
   std::size_t waiting_ = 0;       // in all queues
+  std::optional<std::uint32_t> last_rotated_;
   sim::Timer timer_;
   sim::Slot slot_ = sim::kNoSlot;
 };

@@ -50,7 +50,7 @@ inline sim::Profile round_profile() {
   return p;
 }
 
-struct Setup {
+struct Scenario {
   std::uint32_t cores = 1;
   std::uint32_t threads = 1;
   // Slices so long that none ends by itself, unless a test wants it to.
@@ -85,7 +85,7 @@ class World final : public VcpuObserver {
     std::uint32_t thread;  // where it is, or was
   };
 
-  explicit World(const Setup& setup)
+  explicit World(const Scenario& setup)
       : engine(kStack),
         machine(engine, {1, 1, setup.cores, setup.threads}, profile_of(setup), true),
         hv(machine, config_of(setup), setup.partitions, setup.seed) {
@@ -177,12 +177,12 @@ class World final : public VcpuObserver {
  private:
   static constexpr std::size_t kStack = 256 * 1024;  // assertions need room
 
-  static sim::Profile profile_of(const Setup& setup) {
+  static sim::Profile profile_of(const Scenario& setup) {
     sim::Profile profile = round_profile();
     profile.switch_cost = setup.switch_cost;
     return profile;
   }
-  static HypervisorConfig config_of(const Setup& setup) {
+  static HypervisorConfig config_of(const Scenario& setup) {
     HypervisorConfig config;
     config.policy = setup.policy;
     config.granularity = setup.granularity;
