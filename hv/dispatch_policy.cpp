@@ -3,16 +3,26 @@
 #include <array>
 #include <stdexcept>
 
+#include "hv/policy/dispatch_wheel.h"
+#include "hv/policy/fair.h"
+#include "hv/policy/gang.h"
+#include "hv/policy/replay.h"
 #include "hv/policy/round_robin.h"
 
 namespace hv {
 
 std::unique_ptr<DispatchPolicy> make_policy(const HypervisorConfig& config) {
   switch (config.policy) {
+    case PolicyKind::dispatch_wheel:
+      return std::make_unique<DispatchWheel>(config.timeslice);
+    case PolicyKind::fair:
+      return std::make_unique<Fair>(config.timeslice, config.wakeup_granularity);
     case PolicyKind::round_robin:
       return std::make_unique<RoundRobin>(config.timeslice);
-    default:
-      break;
+    case PolicyKind::gang:
+      return std::make_unique<Gang>(config.timeslice);
+    case PolicyKind::replay:
+      return std::make_unique<Replay>(config.replay, config.timeslice);
   }
   throw std::invalid_argument("no such dispatch policy");
 }

@@ -48,6 +48,9 @@ class DispatchPolicy {
   virtual Seat* place(Unit&) { return nullptr; }
   // Whether a confer may put its target on the caller's seat out of turn.
   virtual bool allows_directed_dispatch() const { return true; }
+  // Whether each seat's first slice gets a random length, so that seats don't switch in step.
+  // False for policies that decide themselves when which seats switch.
+  virtual bool staggers() const { return true; }
 };
 
 std::unique_ptr<DispatchPolicy> make_policy(const HypervisorConfig& config);

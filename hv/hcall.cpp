@@ -13,6 +13,8 @@ void Hypervisor::begin_hcall(Vcpu& caller, sim::Time time) {
 }
 
 void Hypervisor::end_hcall(Vcpu& caller, sim::CpuUse use) {
+  // Whoever was made ready may have taken the caller's seat: it goes on when it has one again.
+  caller.execution.halt();
   observer_->hcall_ends(caller);
   caller.execution.set_use(use);
 }
@@ -58,12 +60,13 @@ HcallStatus Hypervisor::h_prod(Vcpu& caller, std::int32_t target) {
   const sim::CpuUse use = caller.execution.use();
   const auto& vcpus = caller.partition->vcpus;
   const bool valid = target >= 0 && static_cast<std::size_t>(target) < vcpus.size();
-  sim::Time time = machine_.profile().hcall;
-  if (valid) time += machine_.profile().prod;
-  begin_hcall(caller, time);
+  begin_hcall(caller, machine_.profile().hcall);
   if (valid) {
     ++counters_.prod;
     Vcpu& vcpu = *vcpus[static_cast<std::size_t>(target)];
+    if (vcpu.state == VcpuState::ceded || vcpu.state == VcpuState::conferred)
+      caller.execution.delay(machine_.profile().prod);
+    // The target may have moved on meanwhile; only what it does now counts.
     vcpu.prodded = true;
     if (vcpu.state == VcpuState::ceded) {
       make_ready(vcpu);
@@ -85,9 +88,11 @@ HcallStatus Hypervisor::h_confer(Vcpu& caller, std::int32_t target, std::uint32_
     end_hcall(caller, use);
     return HcallStatus::parameter;
   }
+  // An interrupt that came during the call would not come again to end the wait.
+  const bool interrupted = caller.interrupts_enabled && caller.interrupt_pending;
   if (all) {
     ++counters_.confer_undirected;
-    if (confer_to_all(caller)) {
+    if (!interrupted && confer_to_all(caller)) {
       caller.conferred_to_all = true;
       block(caller, VcpuState::conferred, nullptr);
     }
@@ -96,7 +101,7 @@ HcallStatus Hypervisor::h_confer(Vcpu& caller, std::int32_t target, std::uint32_
     ++counters_.confer_directed;
     if (caller.prodded) {
       caller.prodded = false;
-    } else {
+    } else if (!interrupted) {
       ++caller.confer_number;
       block(caller, VcpuState::conferred, nullptr);
     }
@@ -104,9 +109,11 @@ HcallStatus Hypervisor::h_confer(Vcpu& caller, std::int32_t target, std::uint32_
     ++counters_.confer_stale;
   } else {
     ++counters_.confer_directed;
-    ++caller.confer_number;
-    wait_for_dispatch_of(vcpu, caller);
-    block(caller, VcpuState::conferred, &vcpu);
+    if (!interrupted) {
+      ++caller.confer_number;
+      wait_for_dispatch_of(vcpu, caller);
+      block(caller, VcpuState::conferred, &vcpu);
+    }
   }
   end_hcall(caller, use);
   return HcallStatus::success;

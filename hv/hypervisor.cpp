@@ -119,7 +119,7 @@ void Hypervisor::seat_timer(Seat& seat) {
 void Hypervisor::dispatch(Seat& seat, Unit& unit, sim::Time slice) {
   assert(seat.unit == nullptr && unit.seat == nullptr && unit.may_run_on(seat));
   // Slices of different physical CPUs don't end together: the first one is of random length.
-  if (seat.last_unit == nullptr)
+  if (seat.last_unit == nullptr && policy_->staggers())
     slice = sim::Time{static_cast<std::int64_t>(
                 phase_.below(static_cast<std::uint64_t>(slice.count())))} +
             sim::Time{1};
@@ -141,8 +141,12 @@ void Hypervisor::begin_slice(Seat& seat) {
   seat.slice_end = now() + seat.slice;
   machine_.engine().schedule(seat.timer, seat.slice_end);
   use_threads(seat, sim::CpuUse::idle);
-  for (Vcpu* vcpu : seat.unit->vcpus)
+  Unit& unit = *seat.unit;
+  for (Vcpu* vcpu : unit.vcpus) {
     if (vcpu->state == VcpuState::ready) run(*vcpu);
+    // A vCPU that was released by this dispatch may have taken the seat for its own unit.
+    if (unit.seat != &seat || seat.state != Seat::State::running) break;
+  }
 }
 
 void Hypervisor::end_slice(Seat& seat) {
@@ -165,6 +169,8 @@ void Hypervisor::end_slice(Seat& seat) {
   } else {
     set_idle(seat);
   }
+  // The seat may have gone to a unit that fits no other, while another one is idle.
+  if (unit.queued) take_idle_seat(unit);
 }
 
 void Hypervisor::set_idle(Seat& seat) {
@@ -277,17 +283,21 @@ void Hypervisor::make_ready(Vcpu& vcpu) {
   place(unit);
 }
 
-void Hypervisor::place(Unit& unit) {
+void Hypervisor::take_idle_seat(Unit& unit) {
   Seat* seat = policy_->place(unit);
   if (seat == nullptr) seat = idle_seat_for(unit);
-  if (seat != nullptr && seat->state == Seat::State::idle) {
-    pick_for(*seat, nullptr, sim::Time{0});
-    if (!unit.queued) return;
-  }
-  Seat* victim = policy_->victim(unit);
-  if (victim == nullptr || victim->state != Seat::State::running) return;
-  preempt(*victim, DispatchPolicy::Reason::preempted);
-  pick_for(*victim, nullptr, sim::Time{0});
+  if (seat != nullptr && seat->state == Seat::State::idle) pick_for(*seat, nullptr, sim::Time{0});
+}
+
+void Hypervisor::place(Unit& unit) {
+  take_idle_seat(unit);
+  if (!unit.queued) return;
+  Seat* seat = policy_->victim(unit);
+  if (seat == nullptr || seat->state != Seat::State::running) return;
+  Unit& victim = *seat->unit;
+  preempt(*seat, DispatchPolicy::Reason::preempted);
+  pick_for(*seat, nullptr, sim::Time{0});
+  if (victim.queued) take_idle_seat(victim);
 }
 
 void Hypervisor::interrupt(Vcpu& vcpu) {

@@ -69,8 +69,7 @@ class Hypervisor {
   sim::Machine& machine() { return machine_; }
   std::uint64_t seed() const { return seed_; }
 
-  // --- Hcalls, on the calling vCPU's fiber. They take the profile's time and may block.
-  // -----------
+  // --- Hcalls, on the calling vCPU's fiber. They take the profile's time and may block. ---------
   HcallStatus h_cede(Vcpu& caller);
   // `target`: a CPU number of the caller's partition.
   HcallStatus h_prod(Vcpu& caller, std::int32_t target);
@@ -81,9 +80,8 @@ class Hypervisor {
   // one, or one that has conferred with interrupts enabled, becomes ready.
   void interrupt(Vcpu& vcpu);
 
-  // --- For policies
-  // ------------------------------------------------------------------------------- Ends the unit's
-  // slice on the seat now and picks again.
+  // --- For policies -----------------------------------------------------------------------------
+  // Ends the unit's slice on the seat now and picks again.
   void reschedule(Seat& seat);
   // Offers every idle seat to the policy.
   void fill_idle_seats();
@@ -120,7 +118,9 @@ class Hypervisor {
   void run(Vcpu& vcpu);
   void stop(Vcpu& vcpu, VcpuObserver::Left why);
   void make_ready(Vcpu& vcpu);
+  // A waiting unit's way to a seat: an idle one, or else one that the policy preempts for it.
   void place(Unit& unit);
+  void take_idle_seat(Unit& unit);
   void bump_yield_count(Vcpu& vcpu, sim::CoreId core);
 
   // Hcalls (hcall.cpp).
