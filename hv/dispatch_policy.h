@@ -19,7 +19,8 @@ class Hypervisor;
 class DispatchPolicy {
  public:
   enum class Reason : std::uint8_t {
-    woken,      // was ceded or conferred, or the run begins
+    woken,      // was ceded, or a prod or an interrupt ended its confer, or the run begins
+    yielded,    // had conferred, and its target was dispatched: it goes on, but claims nothing
     slice_end,  // its slice ended while others may wait
     preempted,  // its seat was taken away
   };

@@ -69,9 +69,9 @@ HcallStatus Hypervisor::h_prod(Vcpu& caller, std::int32_t target) {
     // The target may have moved on meanwhile; only what it does now counts.
     vcpu.prodded = true;
     if (vcpu.state == VcpuState::ceded) {
-      make_ready(vcpu);
+      make_ready(vcpu, DispatchPolicy::Reason::woken);
     } else if (vcpu.state == VcpuState::conferred) {
-      end_confer(vcpu);
+      end_confer(vcpu, DispatchPolicy::Reason::woken);
     }
   }
   end_hcall(caller, use);
@@ -145,14 +145,15 @@ void Hypervisor::release_conferrers(Vcpu& target) {
   std::vector<Vcpu::Conferrer> list;
   list.swap(target.conferrers);
   for (const auto& [vcpu, confer] : list)
-    if (confer == vcpu->confer_number && --vcpu->confer_waits == 0) end_confer(*vcpu);
+    if (confer == vcpu->confer_number && --vcpu->confer_waits == 0)
+      end_confer(*vcpu, DispatchPolicy::Reason::yielded);
 }
 
-void Hypervisor::end_confer(Vcpu& vcpu) {
+void Hypervisor::end_confer(Vcpu& vcpu, DispatchPolicy::Reason reason) {
   ++vcpu.confer_number;
   vcpu.confer_waits = 0;
   vcpu.conferred_to_all = false;
-  make_ready(vcpu);
+  make_ready(vcpu, reason);
 }
 
 }  // namespace hv

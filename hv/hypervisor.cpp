@@ -268,7 +268,7 @@ void Hypervisor::stop(Vcpu& vcpu, VcpuObserver::Left why) {
   observer_->undispatched(vcpu, why);
 }
 
-void Hypervisor::make_ready(Vcpu& vcpu) {
+void Hypervisor::make_ready(Vcpu& vcpu, DispatchPolicy::Reason reason) {
   vcpu.state = VcpuState::ready;
   vcpu.ready_since = now();
   Unit& unit = *vcpu.unit;
@@ -279,8 +279,12 @@ void Hypervisor::make_ready(Vcpu& vcpu) {
   }
   if (unit.queued) return;
   unit.queued = true;
-  policy_->enqueue(unit, DispatchPolicy::Reason::woken);
-  place(unit);
+  policy_->enqueue(unit, reason);
+  if (reason == DispatchPolicy::Reason::woken) {
+    place(unit);
+  } else {
+    take_idle_seat(unit);
+  }
 }
 
 void Hypervisor::take_idle_seat(Unit& unit) {
@@ -302,9 +306,9 @@ void Hypervisor::place(Unit& unit) {
 
 void Hypervisor::interrupt(Vcpu& vcpu) {
   if (vcpu.state == VcpuState::ceded) {
-    make_ready(vcpu);
+    make_ready(vcpu, DispatchPolicy::Reason::woken);
   } else if (vcpu.state == VcpuState::conferred && vcpu.interrupts_enabled) {
-    end_confer(vcpu);
+    end_confer(vcpu, DispatchPolicy::Reason::woken);
   }
 }
 

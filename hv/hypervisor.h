@@ -117,7 +117,7 @@ class Hypervisor {
   // vCPUs.
   void run(Vcpu& vcpu);
   void stop(Vcpu& vcpu, VcpuObserver::Left why);
-  void make_ready(Vcpu& vcpu);
+  void make_ready(Vcpu& vcpu, DispatchPolicy::Reason reason);
   // A waiting unit's way to a seat: an idle one, or else one that the policy preempts for it.
   void place(Unit& unit);
   void take_idle_seat(Unit& unit);
@@ -131,7 +131,7 @@ class Hypervisor {
   void block(Vcpu& caller, VcpuState state, Vcpu* target);
   void wait_for_dispatch_of(Vcpu& target, Vcpu& waiter);
   void release_conferrers(Vcpu& target);
-  void end_confer(Vcpu& vcpu);
+  void end_confer(Vcpu& vcpu, DispatchPolicy::Reason reason);
   bool confer_to_all(Vcpu& caller);
 
   sim::Time now() const { return machine_.engine().now(); }
