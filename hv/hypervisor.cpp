@@ -141,12 +141,8 @@ void Hypervisor::begin_slice(Seat& seat) {
   seat.slice_end = now() + seat.slice;
   machine_.engine().schedule(seat.timer, seat.slice_end);
   use_threads(seat, sim::CpuUse::idle);
-  Unit& unit = *seat.unit;
-  for (Vcpu* vcpu : unit.vcpus) {
+  for (Vcpu* vcpu : seat.unit->vcpus)
     if (vcpu->state == VcpuState::ready) run(*vcpu);
-    // A vCPU that was released by this dispatch may have taken the seat for its own unit.
-    if (unit.seat != &seat || seat.state != Seat::State::running) break;
-  }
 }
 
 void Hypervisor::end_slice(Seat& seat) {

@@ -93,8 +93,9 @@ class SimPlatform final : private StoreEffectSink {
       execution().work(profile_.acquire_barrier);
     if (order != std::memory_order_acquire) {
       execution().work(profile_.release_barrier);
-      execution().drain_stores();
+      execution().release_fence();
     }
+    if (order == std::memory_order_seq_cst) execution().drain_stores();
   }
 
   // --- CPUs -------------------------------------------------------------------------------------

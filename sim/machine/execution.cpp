@@ -2,42 +2,14 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cstring>
 #include <stdexcept>
 
 namespace sim {
-namespace {
-
-std::uint64_t peek(const void* address, std::uint8_t size) {
-  std::uint64_t value = 0;
-  switch (size) {  // objects of these sizes, so the host's byte order doesn't matter
-    case 1:
-      return *static_cast<const std::uint8_t*>(address);
-    case 2: {
-      std::uint16_t v = 0;
-      std::memcpy(&v, address, 2);
-      return v;
-    }
-    case 4: {
-      std::uint32_t v = 0;
-      std::memcpy(&v, address, 4);
-      return v;
-    }
-    default:
-      std::memcpy(&value, address, 8);
-      return value;
-  }
-}
-
-}  // namespace
-
 Execution::Execution(Machine& machine)
-    : machine_(machine), slot_(machine.engine().add_slot(*this)), store_buffer_(*this) {
+    : machine_(machine),
+      slot_(machine.engine().add_slot(*this)),
+      store_buffer_(machine.engine(), machine.directory(), *this) {
   for (auto& node : nodes_) node.watcher = this;
-}
-
-void Execution::add_store_buffer_slot() {
-  store_buffer_.request.slot = machine_.engine().add_slot(store_buffer_);
 }
 
 void Execution::set_body(std::function<void()> body) {
@@ -97,8 +69,8 @@ void Execution::set_rate(Rate rate) {
     case State::halted:
       if (rate == 0) {
         if (state_ != State::waiting || done_) engine.cancel(slot_);
-      } else if (resumes && (state_ == State::halted || (state_ == State::waiting && done_) ||
-                             (state_ == State::draining && !store_buffer_.busy))) {
+      } else if (resumes && (state_ == State::halted || state_ == State::draining ||
+                             (state_ == State::waiting && done_))) {
         engine.schedule(slot_, time);
       }
       break;
@@ -162,13 +134,8 @@ bool Execution::fire() {
   }
 }
 
-bool Execution::StoreBuffer::fire() {
-  Execution& e = execution_;
-  if (!e.machine_.directory().complete(request)) return false;
-  busy = false;
-  effect.fire();
-  if (e.state_ == State::draining && e.attached()) e.machine_.engine().schedule(e.slot_, e.now());
-  return false;
+void Execution::store_done() {
+  if (state_ == State::draining && attached()) machine_.engine().schedule(slot_, now());
 }
 
 void Execution::raise_attention() {
@@ -250,10 +217,10 @@ void Execution::halt() {
 }
 
 void Execution::drain_stores() {
-  if (!store_buffer_.busy) return;
+  if (store_buffer_.empty()) return;
   mark_turn();
   sync();
-  while (store_buffer_.busy) park(State::draining);
+  while (!store_buffer_.empty()) park(State::draining);
 }
 
 // --- Memory -------------------------------------------------------------------------------------
@@ -286,7 +253,15 @@ std::uint64_t Execution::load(const void* address, std::uint8_t size) {
   }
   sync();
   const LineId line = machine_.memory().line_of(address);
-  if (store_buffer_.busy && store_buffer_.request.line == line) drain_stores();
+  if (!store_buffer_.empty()) {
+    if (const auto own = store_buffer_.forward(address, size)) {
+      record(address, *own, line, false, kNever);
+      work(hit_cost);
+      return *own;
+    }
+    // Part of a wider object, or a neighbour on its line: as the hardware's "load hits store".
+    if (store_buffer_.holds_line(line)) drain_stores();
+  }
   std::uint64_t value = 0;
   const bool hit = machine_.directory().readable(line, core());
   if (hit) {
@@ -314,52 +289,13 @@ bool Execution::before(Time deadline) {
   return value;
 }
 
-void Execution::write(void* address, std::uint8_t size, std::uint64_t value, LineId line,
-                      Time hold) {
-  switch (size) {
-    case 1: {
-      const auto v = static_cast<std::uint8_t>(value);
-      std::memcpy(address, &v, 1);
-      break;
-    }
-    case 2: {
-      const auto v = static_cast<std::uint16_t>(value);
-      std::memcpy(address, &v, 2);
-      break;
-    }
-    case 4: {
-      const auto v = static_cast<std::uint32_t>(value);
-      std::memcpy(address, &v, 4);
-      break;
-    }
-    default:
-      std::memcpy(address, &value, 8);
-  }
-  machine_.directory().write_owned(line, core());
-  if (hold > Time{0}) machine_.directory().hold(line, now() + hold);
-  effect_.fire();
-}
-
 void Execution::store(void* address, std::uint8_t size, std::uint64_t value) {
   leave_relaxed();
   mark_turn();
-  drain_stores();
   sync();
-  const LineId line = machine_.memory().line_of(address);
-  if (machine_.directory().writable(line, core())) {
-    write(address, size, value, line, Time{0});
-  } else {
-    Request& request = store_buffer_.request;
-    request.line = line;
-    request.core = core();
-    request.access = Access::store;
-    request.size = size;
-    request.value = value;
-    request.address = address;
-    store_buffer_.busy = true;
-    store_buffer_.effect = std::exchange(effect_, {});
-    machine_.directory().submit(request);
-  }
+  while (store_buffer_.full()) park(State::draining);
+  store_buffer_.push({address, machine_.memory().line_of(address), core(), size, value,
+                      std::exchange(effect_, {})});
   work(machine_.profile().store);
 }
 
@@ -370,7 +306,7 @@ std::uint64_t Execution::reserve(const void* address, std::uint8_t size) {
   const LineId line = machine_.memory().line_of(address);
   const bool exclusive = machine_.profile().reserve_exclusive != 0;
   // An atomic operation that owns its line also orders earlier stores (x86's locked instructions).
-  if (exclusive || store_buffer_.request.line == line) drain_stores();
+  if (exclusive || store_buffer_.holds_line(line)) drain_stores();
   sync();
   const bool hit = exclusive ? directory.writable(line, core()) : directory.readable(line, core());
   std::uint64_t value = 0;
@@ -394,10 +330,14 @@ bool Execution::conditional(void* address, std::uint8_t size, std::uint64_t valu
   // Where a reservation holds the line exclusively, load and store are one atomic operation.
   const bool exclusive = machine_.profile().reserve_exclusive != 0;
   if (!exclusive) sync();
+  if (std::exchange(fenced_, false)) drain_stores();
   bool success =
       reserved_ && reserved_line_ == line && directory.version(line) == reserved_version_;
   if (success && directory.writable(line, core())) {
-    write(address, size, value, line, hold);
+    poke(address, size, value);
+    directory.write_owned(line, core());
+    if (hold > Time{0}) directory.hold(line, now() + hold);
+    effect_.fire();
   } else if (success && !exclusive) {
     await(Access::conditional, address, size, value, hold);
     success = !request_.failed;

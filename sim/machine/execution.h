@@ -21,17 +21,9 @@
 #include "sim/machine/machine.h"
 #include "sim/machine/smt_core.h"
 #include "sim/machine/spin_cursor.h"
+#include "sim/machine/store_buffer.h"
 
 namespace sim {
-
-// Told when a store takes effect, which may be long after it was issued (see at_next_store).
-class StoreEffectSink {
- public:
-  virtual void store_took_effect(const void* subject, std::uint8_t code) = 0;
-
- protected:
-  ~StoreEffectSink() = default;
-};
 
 // Takes interrupts for a vCPU; implemented by the guest.
 class AttentionHandler {
@@ -44,12 +36,12 @@ class AttentionHandler {
   ~AttentionHandler() = default;
 };
 
-class Execution final : public EventHandler, private Watcher {
+class Execution final : public EventHandler, private Watcher, private StoreBuffer::Listener {
  public:
   explicit Execution(Machine& machine);
   // The store buffer's slot. Called after all executions are made, so that at equal times what
   // vCPUs do comes before stores that arrive.
-  void add_store_buffer_slot();
+  void add_store_buffer_slot() { store_buffer_.add_slot(); }
   Execution(const Execution&) = delete;
   Execution& operator=(const Execution&) = delete;
 
@@ -86,6 +78,9 @@ class Execution final : public EventHandler, private Watcher {
   void halt();
   // Everything stored before is visible to others.
   void drain_stores();
+  // What is stored or updated later is not visible before it (lwsync): later stores queue behind the
+  // earlier ones anyway, later conditionals wait for them.
+  void release_fence() { fenced_ = !store_buffer_.empty(); }
   // What the hardware thread is accounted as doing while this vCPU is on it.
   void set_use(CpuUse use);
   CpuUse use() const { return use_; }
@@ -94,7 +89,7 @@ class Execution final : public EventHandler, private Watcher {
 
   // A load of `size` bytes; the value as of the moment at which it takes place.
   std::uint64_t load(const void* address, std::uint8_t size);
-  // Goes to the store buffer; takes effect when the core owns the line. One store may wait there.
+  // Goes to the store buffer and takes effect in order; waits only while the buffer is full.
   void store(void* address, std::uint8_t size, std::uint64_t value);
   // Load-reserve. On machines with reserve_exclusive the line is fetched for writing, and
   // conditional() right after it can't fail.
@@ -134,7 +129,7 @@ class Execution final : public EventHandler, private Watcher {
     running,   // its fiber's code runs at this instant
     working,   // rated work in progress
     waiting,   // for a transaction or a fixed delay
-    draining,  // for its own store to take effect
+    draining,  // for its own stores to take effect
     spinning,  // turns of a loop pass without being run
     halted,    // until attached
   };
@@ -159,36 +154,12 @@ class Execution final : public EventHandler, private Watcher {
     Work tail = 0;  // work between the last read and the relax
   };
 
-  struct StoreEffect {
-    StoreEffectSink* sink = nullptr;
-    const void* subject = nullptr;
-    std::uint8_t code = 0;
-    void fire() {
-      if (sink != nullptr) std::exchange(sink, nullptr)->store_took_effect(subject, code);
-    }
-  };
-
-  // The store buffer: one store on its way.
-  class StoreBuffer final : public EventHandler {
-   public:
-    explicit StoreBuffer(Execution& execution) : execution_(execution) {}
-    bool fire() override;
-
-    Request request;
-    bool busy = false;
-    StoreEffect effect;
-
-   private:
-    Execution& execution_;
-  };
-
   void park(State state);
   void elapse(bool interruptible);
   void attend();
   // Runs a transaction and returns when it is complete.
   void await(Access access, void* address, std::uint8_t size, std::uint64_t value, Time hold);
   void leave_relaxed();
-  void write(void* address, std::uint8_t size, std::uint64_t value, LineId line, Time hold);
 
   // Reads before this event, and at its very instant those of lower slots, have taken place.
   Time reads_until() const;
@@ -199,6 +170,7 @@ class Execution final : public EventHandler, private Watcher {
   Time spin_event() const;
   void reschedule_spin();
   void next_turn();
+  void store_done() override;
   void line_changed() override { end_spin(reads_until()); }
   // Back to running the loop turn by turn, in the middle of the piece in progress.
   void end_spin(Time until);
@@ -217,6 +189,7 @@ class Execution final : public EventHandler, private Watcher {
   bool done_ = false;         // waiting: over, but the vCPU is detached
   bool has_request_ = false;  // waiting: for request_, not for a fixed delay
   bool reserved_ = false;
+  bool fenced_ = false;  // a release fence stands behind stores that are still in the buffer
   std::uint32_t thread_ = kDetached;
   Priority priority_ = Priority::medium;
   CpuUse use_ = CpuUse::useful;

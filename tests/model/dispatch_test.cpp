@@ -22,9 +22,9 @@ TEST(Dispatch, AUnitThatLosesItsSeatTakesAnIdleOne) {
   }
 }
 
-// A policy may preempt a virtual core while its threads start, for a vCPU that one of them
-// releases.
-TEST(Dispatch, AVirtualCoreMayLoseItsSeatWhileItsThreadsStart) {
+// A confer is a yield: when its target is dispatched the caller is ready again, but it has no claim
+// to preempt anybody, least of all the target, however little it has run.
+TEST(Dispatch, AConferThatEndsPreemptsNobody) {
   World w({.threads = 2,
            .policy = PolicyKind::fair,
            .timeslice = milliseconds(4),
@@ -41,11 +41,10 @@ TEST(Dispatch, AVirtualCoreMayLoseItsSeatWhileItsThreadsStart) {
   w.idle(3);
   w.run(milliseconds(40));
   EXPECT_TRUE(back);
-  // It was dispatched for no time at all, which was the opportunity that vCPU 2 waited for.
   const auto preempted = w.times(0, What::preempted);
   const auto dispatched = w.times(0, What::dispatched);
   ASSERT_GE(dispatched.size(), 2u);
-  EXPECT_EQ(dispatched[1], preempted[1]);
+  EXPECT_GT(preempted[1] - dispatched[1], milliseconds(3));
 }
 
 // Granularity core: the threads of a virtual core come and go together …
