@@ -215,11 +215,13 @@ void GuestCpu::enter(std::uint8_t level, const std::function<void()>& handler) {
   if (masks) ++interrupts_off_;
   vcpu_.interrupts_enabled = interrupts_off_ == 0;
   update_attention();
+  monitor_.interrupt_begins(vcpu_);
   execution.set_use(CpuUse::useful);
   execution.set_priority(Priority::medium);
   execution.work(hypervisor_.machine().profile().interrupt);
   handler();
   execution.sync();
+  monitor_.interrupt_ends(vcpu_);
   execution.set_priority(priority);
   execution.set_use(use);
   if (masks) --interrupts_off_;

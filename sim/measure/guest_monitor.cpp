@@ -40,6 +40,16 @@ void GuestMonitor::wait_begins(hv::Vcpu& vcpu, LockMonitor& lock) {
   check_cycle(vcpu);
 }
 
+void GuestMonitor::interrupt_begins(hv::Vcpu& vcpu) {
+  views_[vcpu.id].waits.push_back(nullptr);
+  report(vcpu, false);
+}
+
+void GuestMonitor::interrupt_ends(hv::Vcpu& vcpu) {
+  views_[vcpu.id].waits.pop_back();
+  report(vcpu, false);
+}
+
 void GuestMonitor::note(hv::Vcpu& vcpu, LockMonitor& lock, lock::Note note) {
   View& view = views_[vcpu.id];
   if (note == lock::Note::acquired) {
@@ -49,7 +59,7 @@ void GuestMonitor::note(hv::Vcpu& vcpu, LockMonitor& lock, lock::Note note) {
     view.owns.push_back(&lock);
     // It may have lost its physical CPU before the store that made it the owner arrived.
     report(vcpu, false);
-    if (!view.waits.empty()) check_cycle(vcpu);
+    if (waits_for(vcpu) != nullptr) check_cycle(vcpu);
   } else {
     if (note == lock::Note::released) std::erase(view.owns, &lock);
     lock.note(vcpu.cpu, note, now());
@@ -60,8 +70,9 @@ void GuestMonitor::report(hv::Vcpu& vcpu, bool preempted) {
   const View& view = views_[vcpu.id];
   const bool executes = view.dispatched && !view.in_hcall;
   for (LockMonitor* lock : view.waits)
-    lock->dispatch_changed(vcpu.cpu, view.dispatched, executes && lock == view.waits.back(),
-                           preempted, now());
+    if (lock != nullptr)
+      lock->dispatch_changed(vcpu.cpu, view.dispatched, executes && lock == view.waits.back(),
+                             preempted, now());
   for (LockMonitor* lock : view.owns)
     lock->dispatch_changed(vcpu.cpu, view.dispatched, false, preempted, now());
 }
@@ -125,7 +136,7 @@ void GuestMonitor::check_progress(Time limit, bool dead) {
       const View& view = views_[owner->id];
       // A long critical section is no livelock, and neither is an owner that waits for another
       // lock (that one is judged itself) or lost its physical CPU a short while ago.
-      if (!view.waits.empty() || view.dispatched || now() - view.changed < limit) continue;
+      if (waits_for(*owner) != nullptr || view.dispatched || now() - view.changed < limit) continue;
     }
     throw GuestFailure(
         GuestFailure::Kind::livelock,

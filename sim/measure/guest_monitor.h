@@ -24,7 +24,10 @@ class GuestMonitor final : public hv::VcpuObserver {
   // waits, directly or through others, for a lock that this vCPU owns.
   void wait_begins(hv::Vcpu& vcpu, LockMonitor& lock);
   void note(hv::Vcpu& vcpu, LockMonitor& lock, lock::Note note);
-  // The innermost lock the vCPU waits for; null: none.
+  // The vCPU leaves what it did, a wait perhaps, for an interrupt's handler, and goes back to it.
+  void interrupt_begins(hv::Vcpu& vcpu);
+  void interrupt_ends(hv::Vcpu& vcpu);
+  // The lock that the vCPU waits for in the context that it executes; null: none.
   LockMonitor* waits_for(const hv::Vcpu& vcpu) const;
 
   void dispatched(hv::Vcpu& vcpu) override;
@@ -43,7 +46,7 @@ class GuestMonitor final : public hv::VcpuObserver {
   struct View {
     bool dispatched = false;
     bool in_hcall = false;
-    std::vector<LockMonitor*> waits;  // innermost last
+    std::vector<LockMonitor*> waits;  // innermost last; null: an interrupt came in between
     std::vector<LockMonitor*> owns;
     Time changed{};  // last change of `dispatched`
   };
