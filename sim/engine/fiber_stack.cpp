@@ -6,6 +6,17 @@
 #include <cassert>
 #include <new>
 
+#if defined(__has_feature)
+#define TRAINWRECK_HAS_FEATURE(x) __has_feature(x)
+#else
+#define TRAINWRECK_HAS_FEATURE(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || TRAINWRECK_HAS_FEATURE(address_sanitizer)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_UNPOISON_MEMORY_REGION(address, bytes) static_cast<void>(0)
+#endif
+
 namespace sim {
 
 StackPool::StackPool(std::size_t count, std::size_t stack_bytes)
@@ -28,6 +39,9 @@ StackPool::StackPool(std::size_t count, std::size_t stack_bytes)
 }
 
 StackPool::~StackPool() {
+  // Fibers that an exception has unwound leave AddressSanitizer's marks of their frames behind,
+  // which would be taken for those of the next mapping at this address.
+  ASAN_UNPOISON_MEMORY_REGION(base_, bytes_);
   munmap(base_, bytes_ == 0 ? page_ : bytes_);
 }
 
