@@ -177,10 +177,10 @@ void LockMonitor::update_stall(Time now) {
     culprit = {cause, turn_cpu};
   }
   count_spinning(now);
-  stalls_.update(now, waiting_, culprit, spun_, [this](std::vector<std::uint32_t>& out) {
+  stalls_.update(now, waiting_, culprit, spun_, [&](std::vector<std::uint32_t>& out) {
     for (std::uint32_t cpu = first_; cpu != kNobody && out.size() < StallTracker::kWaitersKept;
          cpu = cpus_[cpu].later)
-      out.push_back(cpu);
+      if (cpu != turn_cpu) out.push_back(cpu);
   });
 }
 

@@ -30,9 +30,10 @@ struct WreckLink {
   std::uint32_t vcpu;  // number within the lock's partition
   Time start;          // since the start of the measured window
   Time length;
-  std::uint32_t depth;                 // most vCPUs waiting in it
-  Time cost;                           // dispatched spinning burnt in it, summed over waiters
-  std::vector<std::uint32_t> waiters;  // who waited when it began, in order of arrival (first few)
+  std::uint32_t depth;  // most vCPUs waiting in it
+  Time cost;            // dispatched spinning burnt in it, summed over waiters
+  std::vector<std::uint32_t>
+      waiters;  // who waited for it when it began, in order of arrival (first few)
 };
 
 // A train wreck: a run of at least two stalls on one lock between which the queue never drained.
