@@ -47,7 +47,7 @@ class Timer final : public EventHandler {
 class Engine {
  public:
   // `stack_bytes`: room for one fiber. Lock code and nested interrupt handlers need about 4 KiB.
-  static constexpr std::size_t kStackBytes = 64 * 1024;
+  static constexpr std::size_t kStackBytes = std::size_t{64} << 10;
 
   explicit Engine(std::size_t stack_bytes = kStackBytes) : stack_bytes_(stack_bytes) {}
   Engine(const Engine&) = delete;

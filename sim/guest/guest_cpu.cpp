@@ -17,8 +17,8 @@ GuestCpu::GuestCpu(hv::Hypervisor& hypervisor, hv::Vcpu& vcpu, GuestMonitor& mon
       }),
       timer_slot_(hypervisor.machine().engine().add_slot(timer_)) {}
 
-void GuestCpu::add_interrupt(InterruptLine source) {
-  InterruptLine& line = lines_.emplace_back(std::move(source));
+void GuestCpu::add_interrupt(const InterruptLine& source) {
+  InterruptLine& line = lines_.emplace_back(source);
   const std::size_t index = lines_.size() - 1;
   line_timers_.emplace_back([this, &line, index] {
     line.pending = true;

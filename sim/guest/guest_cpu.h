@@ -59,7 +59,7 @@ class GuestCpu final : private AttentionHandler {
 
   // Before the run.
   void add_task(Task task) { tasks_.push_back(std::move(task)); }
-  void add_interrupt(InterruptLine line);
+  void add_interrupt(const InterruptLine& source);
   void start();
 
   // Whether anything is armed that could ever make this CPU act again while it is ceded.
@@ -76,9 +76,9 @@ class GuestCpu final : private AttentionHandler {
   void run_task(Task& task);
   bool think(Task& task);
   void sleep(Task& task);
-  void critical_section(GuestLock& lock, Time length);
-  void lock(GuestLock& lock);
-  void unlock(GuestLock& lock);
+  void critical_section(GuestLock& which, Time length);
+  void lock(GuestLock& which);
+  void unlock(GuestLock& which);
   void arm_timer();
 
   void attend() override;

@@ -76,7 +76,7 @@ class CacheDirectory {
   CacheDirectory(Engine& engine, const GuestMemory& memory, const Topology& topology,
                  const Profile& profile);
 
-  bool readable(LineId line, CoreId core);
+  bool readable(LineId id, CoreId core);
   bool writable(LineId id, CoreId core) {
     const Line& line = at(id);
     return line.owner == core && !line.exclusive;
@@ -92,9 +92,9 @@ class CacheDirectory {
   bool complete(Request& request);
 
   // A write by the core that owns the line alone; takes effect at once.
-  void write_owned(LineId line, CoreId core);
+  void write_owned(LineId id, CoreId core);
   // The hypervisor writes the line from `core`; its cost is in the cost of what it does there.
-  void write_by_hypervisor(LineId line, CoreId core);
+  void write_by_hypervisor(LineId id, CoreId core);
   // Holds the line back from other cores until `until` (the EH=1 hint), or a write ends it.
   void hold(LineId line, Time until) { at(line).held_until = until; }
 
