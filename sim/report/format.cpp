@@ -59,7 +59,8 @@ std::string human_time(Time time) {
 }
 
 std::string aligned(std::string time) {
-  return time.ends_with(" s") ? time + ' ' : time;
+  if (time.ends_with(" s")) time += ' ';
+  return time;
 }
 
 std::string human_number(double value) {
