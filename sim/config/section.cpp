@@ -10,6 +10,7 @@
 namespace sim {
 namespace {
 
+constexpr std::size_t kMostEntries = 1000;  // of a list of sections
 constexpr std::size_t kLongestName = 64;
 
 bool is_name(std::string_view text) {
@@ -198,6 +199,11 @@ std::vector<const toml::table*> Section::tables(std::string_view key) const {
   if (!node->is_array()) fail(key, wanted + ", is " + describe(*node));
   std::vector<const toml::table*> entries;
   for (const toml::node& entry : *node->as_array()) {
+    // An entry of a few bytes is one of half a KiB in the effective config, which must still read.
+    if (entries.size() == kMostEntries) {
+      sim::fail(*origin_, entry.source(), path_of(key),
+                "must have at most " + std::to_string(kMostEntries) + " entries");
+    }
     if (!entry.is_table()) {
       sim::fail(*origin_, entry.source(), path_of(key) + "." + std::to_string(entries.size()),
                 wanted + ", holds " + describe(entry));

@@ -426,12 +426,13 @@ std::uint64_t Execution::skip_turns(std::uint64_t budget) {
   const Work tail_after_relax = pending_;
   watch_reads();
   state_ = State::spinning;
+  skipping_ = true;
   reschedule_spin();
   park(State::spinning);
 
   const std::uint64_t turns = cursor_.turns();
-  counters_.iterations += turns;
-  counters_.fast_forwarded += turns - 1;
+  skipping_ = false;
+  count_skipped(turns, counters_);
   next_turn();
   pending_ = tail_after_relax;
   if (!budget_spent_) {
@@ -440,6 +441,21 @@ std::uint64_t Execution::skip_turns(std::uint64_t budget) {
     replay_left_ = cursor_.piece();
   }
   return turns;
+}
+
+void Execution::count_skipped(std::uint64_t turns, Counters& counters) {
+  counters.iterations += turns;
+  counters.fast_forwarded += turns - 1;
+}
+
+// A run that ends takes the fibers down where they sleep, so the last turns are counted from here.
+Execution::Counters Execution::counters() const {
+  Counters result = counters_;
+  if (!skipping_) return result;
+  SpinCursor cursor = cursor_;
+  if (state_ == State::spinning && rate_ > 0) cursor.advance(reads_until(), rate_);
+  count_skipped(cursor.turns(), result);
+  return result;
 }
 
 Time Execution::spin_event() const {

@@ -116,7 +116,8 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
     std::uint64_t fast_forwarded = 0;
     std::uint64_t reservations_lost = 0;
   };
-  const Counters& counters() const { return counters_; }
+  // With the turns of a loop that is being skipped, up to the event that is being handled.
+  Counters counters() const;
 
   // --- Machine ----------------------------------------------------------------------------------
   bool fire() override;
@@ -167,6 +168,7 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   const Read& replay(const void* address);
   bool settled();
   std::uint64_t skip_turns(std::uint64_t budget);
+  static void count_skipped(std::uint64_t turns, Counters& counters);
   Time spin_event() const;
   void reschedule_spin();
   void next_turn();
@@ -211,6 +213,7 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   bool turn_pure_ = false;
   bool last_pure_ = false;
   SpinCursor cursor_;
+  bool skipping_ = false;  // the cursor's turns are not in counters_ yet
   std::uint64_t budget_ = 0;
   Time alarm_ = kNever;  // earliest deadline of a clock comparison in the turn
   bool budget_spent_ = false;
