@@ -113,7 +113,7 @@ TEST(SmtCore, ReRatesWorkInProgressExactly) {
 
 TEST(SmtCore, ASiblingAtLowPriorityGivesItsCoreAway) {
   // Capacity of two 0.8. B starts beside A at low priority: A runs at 7/8 of 0.8.
-  // A's 70 ns: 52428 · 7 / 8 = 45874 units a ps; 70000 · 65536 / 45874 = 100001.74… ps.
+  // A's 70 ns: 52428 · 7 / 8 = 45874 units a ps; 70000 · 65536 / 45874 = 100002.61… ps.
   Profile profile = round_profile();
   profile.capacity_2 = 800;
   Rig rig({.cores = 1, .threads = 2}, profile);
@@ -131,7 +131,7 @@ TEST(SmtCore, ASiblingAtLowPriorityGivesItsCoreAway) {
     b.attach(1);
   });
   rig.run(microseconds(1));
-  EXPECT_EQ(end, picoseconds(100'002));
+  EXPECT_EQ(end, picoseconds(100'003));
 }
 
 TEST(SmtCore, KeepsWorkWhileTheVcpuIsOffItsCpu) {
