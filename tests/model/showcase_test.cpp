@@ -45,7 +45,8 @@ TEST(Showcase, AStrictlyFifoLockWrecksAtFourTimesOversubscription) {
 TEST(Showcase, TheYieldsAreWhatSavesTheQueue) {
   const Result with = run("train-wreck.toml", {kShort});
   const Result without = run("train-wreck.toml", {kShort, "lock.hot.knobs.pv_yield_owner=false",
-                                                  "lock.hot.knobs.pv_yield_prev=false"});
+                                                  "lock.hot.knobs.pv_yield_prev=false",
+                                                  "lock.hot.knobs.pv_yield_sleepy_owner=false"});
   EXPECT_GT(acquisitions(with), 1.5 * acquisitions(without));
   EXPECT_EQ(without.hypervisor.confer_directed, 0u);
 }
