@@ -71,7 +71,7 @@ class SimPlatform final : private StoreEffectSink {
       const T old = from_bits<T>(execution().reserve(&word, sizeof(T)));
       const std::optional<T> next = f(old);
       if (!next) {
-        execution().drop_at_next_store();
+        execution().abandon();
         return {old, false};
       }
       if (conditional(word, *next, order, hint)) return {old, true};

@@ -108,13 +108,23 @@ bool CacheDirectory::complete(Request& request) {
     return false;
   }
   assert(line.in_flight > 0);
-  --line.in_flight;
   line.exclusive = false;
+  if (request.access == Access::own) {
+    request.version = line.version;
+    return true;
+  }
+  --line.in_flight;
   arrive(line, request);
   // What is served next may already have written the line, from this copy's point of view.
   request.version = line.version;
   start_waiting(line);
   return true;
+}
+
+void CacheDirectory::end_own(LineId id) {
+  Line& line = at(id);
+  --line.in_flight;
+  start_waiting(line);
 }
 
 void CacheDirectory::arrive(Line& line, Request& request) {
@@ -130,7 +140,7 @@ void CacheDirectory::arrive(Line& line, Request& request) {
     if (line.owner != kNoCore) set[line.owner / 64] |= std::uint64_t{1} << (line.owner % 64);
     line.owner = kNoCore;
     set[request.core / 64] |= std::uint64_t{1} << (request.core % 64);
-  } else if (request.access != Access::own) {
+  } else {
     std::memcpy(request.address, &request.value, request.size);
     line.held_until = engine_.now() + request.hold;
   }

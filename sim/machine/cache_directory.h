@@ -89,7 +89,10 @@ class CacheDirectory {
   void submit(Request& request);
   // The event of `request.slot` is due. Returns whether the transaction is complete: the line has
   // arrived and the value is written. False: it was held back and begins only now.
+  // After an Access::own the line is the requester's until it calls end_own() at the same instant:
+  // what it does with the value is one atomic operation.
   bool complete(Request& request);
+  void end_own(LineId line);
 
   // A write by the core that owns the line alone; takes effect at once.
   void write_owned(LineId id, CoreId core);

@@ -116,6 +116,8 @@ bool Execution::fire() {
           const bool writes = request_.access == Access::conditional;
           if (!writes) request_.value = peek(request_.address, request_.size);
           if (writes && !request_.failed) effect_.fire();
+          owning_ = request_.access == Access::own;
+          if (!attached()) end_own();
         }
       }
       return attached();
@@ -324,6 +326,16 @@ std::uint64_t Execution::reserve(const void* address, std::uint8_t size) {
   return value;
 }
 
+void Execution::end_own() {
+  if (std::exchange(owning_, false)) machine_.directory().end_own(request_.line);
+}
+
+void Execution::abandon() {
+  effect_ = {};
+  reserved_ = false;
+  end_own();
+}
+
 bool Execution::conditional(void* address, std::uint8_t size, std::uint64_t value, Time hold) {
   CacheDirectory& directory = machine_.directory();
   const LineId line = machine_.memory().line_of(address);
@@ -345,6 +357,7 @@ bool Execution::conditional(void* address, std::uint8_t size, std::uint64_t valu
     success = false;
   }
   reserved_ = false;
+  end_own();
   if (!success) ++counters_.reservations_lost;
   work(machine_.profile().reservation / 2);
   return success;
@@ -363,8 +376,14 @@ void Execution::record(const void* address, std::uint64_t value, LineId line, bo
     mark_turn();
     return;
   }
-  Read& read = turn_.reads[turn_.count++];
-  read = {address, value, machine_.directory().version(line), before_read_, line, hit, deadline};
+  const Work before = turn_.count == 0 ? before_read_ - raw_tail_ : before_read_ + missed_cost();
+  turn_.reads[turn_.count++] = {address, value,   machine_.directory().version(line), before, line,
+                                hit,     deadline};
+}
+
+Work Execution::missed_cost() const {
+  const bool missed = turn_.count > 0 && !turn_.reads[turn_.count - 1].hit;
+  return missed ? machine_.profile().l1_hit.count() * kFullRate : 0;
 }
 
 const Execution::Read& Execution::replay(const void* address) {
@@ -385,7 +404,9 @@ void Execution::next_turn() {
 }
 
 bool Execution::settled() {
-  if (!turn_pure_ || !last_pure_ || turn_.count == 0 || turn_.count != last_.count) return false;
+  if (!turn_pure_ || !last_pure_ || turn_.count == 0 || turn_.count != last_.count ||
+      turn_.tail != last_.tail)
+    return false;
   for (std::uint32_t i = 0; i < turn_.count; ++i) {
     const Read& read = turn_.reads[i];
     if (!read.hit || !read.same(last_.reads[i])) return false;
@@ -402,7 +423,8 @@ std::uint64_t Execution::relax(std::uint64_t budget) {
     sync();
     set_priority(Priority::relaxed);
   }
-  turn_.tail = pending_;
+  raw_tail_ = pending_;
+  turn_.tail = pending_ + missed_cost();
   const bool skip = budget > 1 && machine_.fast_forward() && settled();
   work(profile.relax + profile.loop);
   if (skip) return skip_turns(budget);
@@ -417,7 +439,7 @@ std::uint64_t Execution::skip_turns(std::uint64_t budget) {
   for (std::uint32_t i = 0; i < turn_.count; ++i) {
     const Read& read = turn_.reads[i];
     // The first piece of a turn begins at the last read of the turn before.
-    cursor_.append(i == 0 ? read.before - last_.tail + turn_.tail : read.before);
+    cursor_.append(i == 0 ? turn_.tail + read.before : read.before);
     if (read.address == nullptr && read.value != 0) alarm_ = std::min(alarm_, read.deadline);
   }
   cursor_.begin(now());

@@ -78,8 +78,8 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   void halt();
   // Everything stored before is visible to others.
   void drain_stores();
-  // What is stored or updated later is not visible before it (lwsync): later stores queue behind the
-  // earlier ones anyway, later conditionals wait for them.
+  // What is stored or updated later is not visible before it (lwsync): later stores queue behind
+  // the earlier ones anyway, later conditionals wait for them.
   void release_fence() { fenced_ = !store_buffer_.empty(); }
   // What the hardware thread is accounted as doing while this vCPU is on it.
   void set_use(CpuUse use);
@@ -91,11 +91,14 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   std::uint64_t load(const void* address, std::uint8_t size);
   // Goes to the store buffer and takes effect in order; waits only while the buffer is full.
   void store(void* address, std::uint8_t size, std::uint64_t value);
-  // Load-reserve. On machines with reserve_exclusive the line is fetched for writing, and
-  // conditional() right after it can't fail.
+  // Load-reserve, to be followed by conditional() or abandon(). On machines with reserve_exclusive
+  // the line is fetched for writing, and the two are one atomic operation that can't fail unless
+  // the vCPU loses its physical CPU in between.
   std::uint64_t reserve(const void* address, std::uint8_t size);
   // Store-conditional; false when the reservation was lost.
   bool conditional(void* address, std::uint8_t size, std::uint64_t value, Time hold);
+  // Ends a reservation without a store; at_next_store() is void.
+  void abandon();
 
   // One turn, or up to `budget`, of a spin loop; see lock/platform.h. `budget` >= 1.
   std::uint64_t relax(std::uint64_t budget);
@@ -109,7 +112,6 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   void at_next_store(StoreEffectSink& sink, const void* subject, std::uint8_t code) {
     effect_ = {&sink, subject, code};
   }
-  void drop_at_next_store() { effect_ = {}; }
 
   struct Counters {
     std::uint64_t iterations = 0;
@@ -140,15 +142,17 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
     const void* address = nullptr;  // nullptr: a clock comparison
     std::uint64_t value = 0;
     std::uint64_t version = 0;
-    Work before = 0;  // work since the read before it
+    Work before = 0;  // work since the read before it; of the first, since the turn's relax began
     LineId line = 0;
     bool hit = false;
     Time deadline = kNever;
     bool same(const Read& other) const {
-      return address == other.address && value == other.value &&
+      return address == other.address && value == other.value && before == other.before &&
              (address != nullptr || deadline == other.deadline);
     }
   };
+  // One turn, from a relax to the next. Work is as if every read had hit, so a turn that missed and
+  // the one after it compare equal.
   struct Turn {
     std::array<Read, SpinCursor::kMaxReads> reads;
     std::uint32_t count = 0;
@@ -161,9 +165,12 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   // Runs a transaction and returns when it is complete.
   void await(Access access, void* address, std::uint8_t size, std::uint64_t value, Time hold);
   void leave_relaxed();
+  void end_own();
 
   // Reads before this event, and at its very instant those of lower slots, have taken place.
   Time reads_until() const;
+  // What a miss saves compared with the hit that it would be the next time.
+  Work missed_cost() const;
   void record(const void* address, std::uint64_t value, LineId line, bool hit, Time deadline);
   const Read& replay(const void* address);
   bool settled();
@@ -191,6 +198,7 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   bool done_ = false;         // waiting: over, but the vCPU is detached
   bool has_request_ = false;  // waiting: for request_, not for a fixed delay
   bool reserved_ = false;
+  bool owning_ = false;  // the line of request_ is this vCPU's for one atomic operation
   bool fenced_ = false;  // a release fence stands behind stores that are still in the buffer
   std::uint32_t thread_ = kDetached;
   Priority priority_ = Priority::medium;
@@ -208,8 +216,9 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   StoreEffect effect_;
 
   // Spinning.
-  Turn turn_;  // the turn in progress
-  Turn last_;  // the one before it; while spinning, the turn that is repeated
+  Turn turn_;          // the turn in progress
+  Turn last_;          // the one before it; while spinning, the turn that is repeated
+  Work raw_tail_ = 0;  // work since the last read when the latest relax began
   bool turn_pure_ = false;
   bool last_pure_ = false;
   SpinCursor cursor_;
