@@ -78,8 +78,8 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   void halt();
   // Everything stored before is visible to others.
   void drain_stores();
-  // What is stored or updated later is not visible before it (lwsync): later stores queue behind the
-  // earlier ones anyway, later conditionals wait for them.
+  // What is stored or updated later is not visible before it (lwsync): later stores queue behind
+  // the earlier ones anyway, later conditionals wait for them.
   void release_fence() { fenced_ = !store_buffer_.empty(); }
   // What the hardware thread is accounted as doing while this vCPU is on it.
   void set_use(CpuUse use);
