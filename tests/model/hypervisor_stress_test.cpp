@@ -230,7 +230,8 @@ std::vector<Case> cases() {
   for (const PolicyKind policy : {PolicyKind::dispatch_wheel, PolicyKind::fair,
                                   PolicyKind::round_robin, PolicyKind::gang, PolicyKind::replay})
     for (const Granularity granularity : {Granularity::thread, Granularity::core})
-      for (std::uint64_t seed = 1; seed <= 15; ++seed) result.push_back({policy, granularity, seed});
+      for (std::uint64_t seed = 1; seed <= 15; ++seed)
+        result.push_back({policy, granularity, seed});
   return result;
 }
 

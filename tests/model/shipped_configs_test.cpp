@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -58,6 +59,14 @@ TEST_P(ShippedConfig, AccountsForEveryPicosecondOfEveryThread) {
   EXPECT_EQ(result.virtual_time, milliseconds(40));
   EXPECT_EQ(result.cpu.useful + result.cpu.spin + result.cpu.hypervisor + result.cpu.idle, all);
   EXPECT_LE(result.hypervisor.background, result.cpu.hypervisor);
+
+  std::ostringstream text;
+  write_json(text, config, result);
+  const auto budget = nlohmann::json::parse(text.str()).at("cpu");
+  double sum = 0;
+  for (const char* use : {"useful", "spin", "hypervisor", "idle"})
+    sum += budget.at(use).get<double>();
+  EXPECT_NEAR(sum, 1.0, 1e-9);
 }
 
 TEST_P(ShippedConfig, CountsEveryAcquisitionOnceInEveryMeasure) {
@@ -73,9 +82,9 @@ TEST_P(ShippedConfig, CountsEveryAcquisitionOnceInEveryMeasure) {
     EXPECT_EQ(std::accumulate(lock.acquisitions_by_vcpu.begin(), lock.acquisitions_by_vcpu.end(),
                               std::uint64_t{0}),
               lock.acquisitions);
-    EXPECT_EQ(std::accumulate(lock.stalls_by_cause.begin(), lock.stalls_by_cause.end(),
-                              std::uint64_t{0}),
-              lock.stalls);
+    EXPECT_EQ(
+        std::accumulate(lock.stalls_by_cause.begin(), lock.stalls_by_cause.end(), std::uint64_t{0}),
+        lock.stalls);
     for (const Histogram* histogram : {&lock.wait, &lock.hold, &lock.handover}) {
       std::uint64_t sum = 0;
       for (std::size_t i = 0; i < histogram->buckets(); ++i) sum += histogram->count_at(i);
@@ -107,7 +116,9 @@ INSTANTIATE_TEST_SUITE_P(All, ShippedConfig, testing::ValuesIn(shipped()), [](co
   return name;
 });
 
-TEST(ShippedConfigs, AreThere) { EXPECT_GE(shipped().size(), 9u); }
+TEST(ShippedConfigs, AreThere) {
+  EXPECT_GE(shipped().size(), 9u);
+}
 
 }  // namespace
 }  // namespace sim

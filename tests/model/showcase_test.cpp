@@ -77,6 +77,13 @@ TEST(Showcase, WithoutOversubscriptionQueuesAreAlikeAndTheSimpleWordFallsBehind)
     EXPECT_EQ(result->hypervisor.preemptions, 0u);
     EXPECT_EQ(result->locks.at(0).stalls, 0u);
   }
+  // The simple word's waits grow with the number of CPUs, and faster than a queue's.
+  const auto growth = [&](const char* lock, const Result& many) {
+    return many.locks.at(0).wait.mean_ns() / at(lock, 2).locks.at(0).wait.mean_ns();
+  };
+  const double of_the_word = growth("simple", word);
+  EXPECT_GT(of_the_word, 1.1 * growth("qspinlock", queued));
+  EXPECT_GT(of_the_word, 1.1 * growth("mcs", fifo));
   // With two CPUs all three cost the same.
   const double two = acquisitions(at("qspinlock", 2));
   EXPECT_NEAR(acquisitions(at("mcs", 2)) / two, 1.0, 0.02);
