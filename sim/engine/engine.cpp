@@ -48,12 +48,15 @@ void Engine::launch(Slot slot, PooledStackAllocator& stacks) {
   Fiber& fiber = *fibers_[slot];
   fiber.handle = boost::fibers::fiber(boost::fibers::launch::post, std::allocator_arg, stacks,
                                       [this, slot] { fiber_main(slot); });
-  fiber.handle.properties<FiberProperties>().slot = slot;
+  auto& properties = fiber.handle.properties<FiberProperties>();
+  properties.slot = slot;
+  properties.stack.bounds = stacks.last();
   fiber.context = scheduler_->take_launched();
   fiber.finished = false;
 }
 
 void Engine::fiber_main(Slot slot) {
+  scheduler_->arrived();
   if (!stopping_) {
     try {
       fibers_[slot]->body();
@@ -64,6 +67,7 @@ void Engine::fiber_main(Slot slot) {
     }
   }
   fibers_[slot]->finished = true;
+  fibers_[slot]->handle.properties<FiberProperties>().ended = true;
   if (!unwinding_) scheduler_->choose(select());
 }
 
@@ -102,6 +106,7 @@ void Engine::unwind() {
     if (!fiber) continue;
     if (!fiber->finished) scheduler_->choose(fiber->context);
     fiber->handle.join();
+    scheduler_->arrived();
   }
 }
 

@@ -7,6 +7,16 @@ namespace sim {
 void VirtualTimeScheduler::switch_to(Context* next) {
   choose(next);
   Context::active()->suspend();
+  arrived();
+}
+
+SanitizedStack& VirtualTimeScheduler::stack_of(Context* context) {
+  if (context->is_context(boost::fibers::type::worker_context)) return properties(context).stack;
+  return main_stack_;
+}
+
+void VirtualTimeScheduler::arrived() {
+  if (std::exchange(switching_, false)) enter_stack(stack_of(Context::active()));
 }
 
 VirtualTimeScheduler::Context* VirtualTimeScheduler::take_launched() {
@@ -24,9 +34,20 @@ void VirtualTimeScheduler::awakened(Context* context, FiberProperties&) noexcept
 }
 
 VirtualTimeScheduler::Context* VirtualTimeScheduler::pick_next() noexcept {
-  if (next_ != nullptr) return std::exchange(next_, nullptr);
-  if (main_ != nullptr) return std::exchange(main_, nullptr);
-  return std::exchange(dispatcher_, nullptr);
+  Context* target = std::exchange(next_, nullptr);
+  if (target == nullptr) target = std::exchange(main_, nullptr);
+  // The dispatcher runs only when the thread ends; its stack is Boost's own.
+  if (target == nullptr) return std::exchange(dispatcher_, nullptr);
+  if constexpr (kAnnotatesSwitches) annotate_switch(target);
+  return target;
+}
+
+void VirtualTimeScheduler::annotate_switch(Context* target) noexcept {
+  Context* from = Context::active();
+  if (target == from || from->is_context(boost::fibers::type::dispatcher_context)) return;
+  const bool ends = from->is_context(boost::fibers::type::worker_context) && properties(from).ended;
+  leave_stack(ends ? nullptr : &stack_of(from), stack_of(target));
+  switching_ = true;
 }
 
 bool VirtualTimeScheduler::has_ready_fibers() const noexcept {

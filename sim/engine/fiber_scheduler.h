@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "sim/engine/event_queue.h"
+#include "sim/engine/fiber_sanitizer.h"
 
 namespace sim {
 
@@ -22,6 +23,8 @@ class FiberProperties : public boost::fibers::fiber_properties {
  public:
   explicit FiberProperties(boost::fibers::context* context) : fiber_properties(context) {}
   Slot slot = kNoSlot;
+  SanitizedStack stack;
+  bool ended = false;  // never runs again
 };
 
 class VirtualTimeScheduler
@@ -30,13 +33,20 @@ class VirtualTimeScheduler
   using Context = boost::fibers::context;
 
   // Boost.Fiber makes and owns the object; it reports its address to `*self`.
-  explicit VirtualTimeScheduler(VirtualTimeScheduler** self) { *self = this; }
+  explicit VirtualTimeScheduler(VirtualTimeScheduler** self) {
+    *self = this;
+    main_stack_.bounds = thread_stack();
+  }
 
   // Suspends the running fiber (or the main context) and resumes `next`. Returns when somebody
   // switches back. `next` is not running and not finished.
   void switch_to(Context* next);
   // Makes `next` the one that runs when the running fiber ends or waits inside Boost.Fiber.
   void choose(Context* next) { next_ = next; }
+
+  // Called by whoever runs after a switch that Boost.Fiber made on its own: a fiber that starts,
+  // the main context after a join.
+  void arrived();
 
   // The context of the worker fiber launched last; taken once.
   Context* take_launched();
@@ -48,6 +58,11 @@ class VirtualTimeScheduler
   void notify() noexcept override;
 
  private:
+  SanitizedStack& stack_of(Context* context);
+  void annotate_switch(Context* target) noexcept;
+
+  SanitizedStack main_stack_;
+  bool switching_ = false;
   Context* next_ = nullptr;        // the engine's choice
   Context* main_ = nullptr;        // when ready
   Context* dispatcher_ = nullptr;  // when ready

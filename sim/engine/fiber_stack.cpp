@@ -6,12 +6,7 @@
 #include <cassert>
 #include <new>
 
-#if defined(__has_feature)
-#define TRAINWRECK_HAS_FEATURE(x) __has_feature(x)
-#else
-#define TRAINWRECK_HAS_FEATURE(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || TRAINWRECK_HAS_FEATURE(address_sanitizer)
+#ifdef TRAINWRECK_ASAN
 #include <sanitizer/asan_interface.h>
 #else
 #define ASAN_UNPOISON_MEMORY_REGION(address, bytes) static_cast<void>(0)
@@ -43,6 +38,10 @@ StackPool::~StackPool() {
   // which would be taken for those of the next mapping at this address.
   ASAN_UNPOISON_MEMORY_REGION(base_, bytes_);
   munmap(base_, bytes_ == 0 ? page_ : bytes_);
+}
+
+StackBounds StackPool::last() const {
+  return {base_ + (taken_ - 1) * stride_ + page_, stride_ - page_};
 }
 
 boost::context::stack_context StackPool::take() {

@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "sim/engine/fiber_sanitizer.h"
+
 namespace sim {
 
 // One mapping that holds `count` stacks. Pages are touched, and so paid for, only as deep as a
@@ -19,6 +21,8 @@ class StackPool {
   StackPool& operator=(const StackPool&) = delete;
 
   boost::context::stack_context take();
+  // Of the stack that was taken last.
+  StackBounds last() const;
 
  private:
   std::size_t page_;
@@ -34,6 +38,7 @@ class StackPool {
 class PooledStackAllocator {
  public:
   explicit PooledStackAllocator(std::shared_ptr<StackPool> pool) : pool_(std::move(pool)) {}
+  StackBounds last() const { return pool_->last(); }
   boost::context::stack_context allocate() { return pool_->take(); }
   void deallocate(boost::context::stack_context&) noexcept {}  // the pool is unmapped as a whole
 
