@@ -92,7 +92,7 @@ class CacheDirectory {
   // After an Access::own the line is the requester's until it calls end_own() at the same instant:
   // what it does with the value is one atomic operation.
   bool complete(Request& request);
-  void end_own(LineId line);
+  void end_own(LineId id);
 
   // A write by the core that owns the line alone; takes effect at once.
   void write_owned(LineId id, CoreId core);

@@ -135,6 +135,40 @@ TEST_F(Cli, ARunPrintsAndWritesItsResults) {
             contents(out / "table.txt").empty() ? "" : run("run c.toml").out);
 }
 
+// A recorded schedule that takes vCPU 0 away for good while a ticket lock's turn is its own.
+TEST_F(Cli, AGuestThatHangsExitsWith3AndTellsTheStory) {
+  std::ofstream(directory_.path() / "schedule.csv") << "time_ns,pcpu,vcpu\n"
+                                                       "0,0,0\n0,1,1\n100000,0,-\n";
+  std::ofstream(directory_.path() / "c.toml") << R"(
+duration = "5s"
+run.livelock_limit = "100ms"
+machine.cores = 2
+hypervisor = { policy = "replay", replay = "schedule.csv" }
+[[partition]]
+vcpus = 2
+[[lock]]
+algorithm = "ticket"
+[[workload]]
+kind = "locktorture"
+critical_section = "90us"
+)";
+  const Outcome outcome = run("run c.toml --format json --out results");
+  EXPECT_EQ(outcome.code, 3);
+  EXPECT_EQ(outcome.out, "");
+  expect_words(outcome.err, {"livelock", "lock \"hot\": free", "vCPU 0 waits since",
+                             "ready, not dispatched", "vCPU 1 waits since"});
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() / "results" / "result.json"));
+}
+
+// SIGINT after a second of a run that would take far longer: what was simulated is printed.
+TEST_F(Cli, AnInterruptedRunExitsWith130AndKeepsWhatItHas) {
+  std::ofstream(directory_.path() / "c.toml") << "duration = \"1000s\"\n";
+  const Outcome outcome =
+      run("run c.toml --format json & pid=$!; sleep 1; kill -INT $pid; wait $pid");
+  EXPECT_EQ(outcome.code, 130);
+  expect_words(outcome.out, {"trainwreck.result/1", "acquisitions"});
+}
+
 TEST_F(Cli, ListsShowWhatConfigsCanName) {
   for (const std::string topic :
        {"locks", "knobs", "policies", "workloads", "profiles", "stages", "figures"}) {
