@@ -25,16 +25,17 @@ std::string contents(const std::filesystem::path& path) {
 
 class Cli : public testing::Test {
  protected:
-  // `arguments` are a piece of shell, run in the test's directory.
-  Outcome run(const std::string& arguments) const {
+  // `arguments` are a piece of shell, run in the test's directory; `prefix` goes before the
+  // program.
+  Outcome run(const std::string& arguments, const std::string& prefix = "") const {
     const char* binary = std::getenv("TRAINWRECK");
     if (binary == nullptr) {
       ADD_FAILURE() << "TRAINWRECK names no binary";
       return {};
     }
     Outcome outcome;
-    const std::string command = "cd '" + directory_.path().string() + "' && '" + binary + "' " +
-                                arguments + " 2>stderr.txt";
+    const std::string command = "cd '" + directory_.path().string() + "' && " + prefix + " '" +
+                                binary + "' " + arguments + " 2>stderr.txt";
     std::FILE* pipe = popen(command.c_str(), "r");
     std::array<char, 4096> buffer;
     while (const std::size_t n = std::fread(buffer.data(), 1, buffer.size(), pipe)) {
@@ -164,7 +165,7 @@ critical_section = "90us"
 TEST_F(Cli, AnInterruptedRunExitsWith130AndKeepsWhatItHas) {
   std::ofstream(directory_.path() / "c.toml") << "duration = \"1000s\"\n";
   const Outcome outcome =
-      run("run c.toml --format json & pid=$!; sleep 1; kill -INT $pid; wait $pid");
+      run("run c.toml --format json", "timeout --preserve-status --signal=INT 1");
   EXPECT_EQ(outcome.code, 130);
   expect_words(outcome.out, {"trainwreck.result/1", "acquisitions"});
 }
