@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 namespace sim {
+
 Execution::Execution(Machine& machine)
     : machine_(machine),
       slot_(machine.engine().add_slot(*this)),
@@ -307,9 +308,10 @@ std::uint64_t Execution::reserve(const void* address, std::uint8_t size) {
   CacheDirectory& directory = machine_.directory();
   const LineId line = machine_.memory().line_of(address);
   const bool exclusive = machine_.profile().reserve_exclusive != 0;
-  // An atomic operation that owns its line also orders earlier stores (x86's locked instructions).
-  if (exclusive || store_buffer_.holds_line(line)) drain_stores();
   sync();
+  // An atomic operation that owns its line also orders earlier stores (x86's locked instructions),
+  // those of an interrupt that was taken just now included.
+  if (exclusive || store_buffer_.holds_line(line)) drain_stores();
   const bool hit = exclusive ? directory.writable(line, core()) : directory.readable(line, core());
   std::uint64_t value = 0;
   reserved_ = true;

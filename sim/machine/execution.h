@@ -108,7 +108,7 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   void mark_turn() { turn_pure_ = false; }
 
   // Calls `sink` when the next store or conditional that is issued takes effect. One shot; kept
-  // over conditionals that fail, until drop_at_next_store().
+  // over conditionals that fail, until abandon().
   void at_next_store(StoreEffectSink& sink, const void* subject, std::uint8_t code) {
     effect_ = {&sink, subject, code};
   }

@@ -1,7 +1,7 @@
 // Where a row says "estimate within …", publications and vendor manuals give that range and the
-// figure is a point in it; "estimate:" alone is a considered guess, and "fitted:" a figure that was
-// chosen for what the model does with it. Nobody publishes POWER9 or POWER10 core-to-core
-// latencies.
+// figure is a point in it; "estimate:" alone is a considered guess. "fitted:" would name the
+// measurement that a figure was fitted to; none is yet. Nobody publishes POWER9 or POWER10
+// core-to-core latencies.
 #include "sim/machine/profile_tables.h"
 
 #include <array>
@@ -28,7 +28,7 @@ constexpr std::string_view kBeyondSmt2 = "no more than two threads a core; kept 
 constexpr std::string_view kExclusiveRmw = "a locked instruction owns the line from its first read";
 constexpr std::string_view kLoop = "estimate: three or four dependent instructions of a spin loop";
 constexpr std::string_view kOccupancy =
-    "fitted: reads of one line queue at its home, a small part of a transfer each";
+    "estimate: reads of one line queue at its home, a small part of a transfer each";
 constexpr std::string_view kRound = "round number";
 
 constexpr std::array kPower9{
@@ -56,7 +56,7 @@ constexpr std::array kPower9{
     ProfileRow{"shared_occupancy", 5 * kNs, kOccupancy},
     ProfileRow{
         "eh_hold", 50 * kNs,
-        "fitted: long enough for a short section; the hint gave +42 % on POWER6 and +78 % on "
+        "estimate: long enough for a short section; the hint gave +42 % on POWER6 and +78 % on "
         "POWER7 (Linux 4e14a4d17a8c)"},
     ProfileRow{"capacity_1", 1000, kAlone},
     ProfileRow{"capacity_2", 1500, "SMT8 core: about 1.5 (vendor's range)"},
@@ -92,7 +92,7 @@ constexpr std::array kPower10{
     ProfileRow{"transfer_far", 480 * kNs, "estimate: POWER9's range, its lower half"},
     ProfileRow{"memory", 85 * kNs, "estimate: as POWER9"},
     ProfileRow{"shared_occupancy", 4 * kNs, kOccupancy},
-    ProfileRow{"eh_hold", 50 * kNs, "fitted: as POWER9"},
+    ProfileRow{"eh_hold", 50 * kNs, "estimate: as POWER9"},
     ProfileRow{"capacity_1", 1000, kAlone},
     ProfileRow{"capacity_2", 1600, "estimate: wider core than POWER9's 1.5"},
     ProfileRow{"capacity_4", 2400, "estimate: upper end of POWER9's 2.1-2.4"},

@@ -72,7 +72,7 @@ struct LockResult {
   std::uint64_t wreck_longest_chain = 0;  // most stalls in one wreck
   Time wreck_cost{};
   std::vector<Wreck> worst;             // costliest first, at most kWorstWrecks
-  std::uint64_t reservations_lost = 0;  // store-conditionals that failed on the lock's word
+  std::uint64_t reservations_lost = 0;  // store-conditionals of the lock's code that failed
 };
 inline constexpr std::size_t kWorstWrecks = 5;
 

@@ -256,5 +256,48 @@ TEST(StoreBuffer, StoresTakeEffectInOrderAndOwnLoadsSeeThem) {
   EXPECT_EQ(seen_far, 2u);
 }
 
+// An interrupt that comes just before a locked instruction leaves stores behind. The instruction
+// waits for them before it takes its line: afterwards, one to that line could never leave the
+// buffer.
+TEST(StoreBuffer, ALockedInstructionWaitsForTheStoresOfAnInterruptThatCameJustBefore) {
+  struct Pair {
+    std::uint64_t a = 0, b = 0;
+  };
+  struct Handler final : AttentionHandler {
+    Execution* execution = nullptr;
+    Word* far = nullptr;
+    Pair* pair = nullptr;
+    void attend() override {
+      execution->lower_attention();
+      execution->store(&far->value, 8, 1);
+      execution->store(&pair->b, 8, 2);
+      execution->release_fence();
+    }
+  } handler;
+  Profile profile = round_profile();
+  profile.reserve_exclusive = 1;
+  Rig rig({.cores = 2}, profile);
+  handler.far = rig.word<Word>();
+  handler.pair = rig.word<Pair>();
+  Time done{};
+  bool success = false;
+  auto& vcpu = rig.vcpu_on(0, [&](Execution& e) {
+    e.store(&handler.pair->a, 8, 1);
+    e.drain_stores();  // owns the pair's line from 100 on
+    e.work(nanoseconds(900));
+    e.reserve(&handler.pair->a, 8);  // the interrupt is taken at 1000, before it
+    success = e.conditional(&handler.pair->a, 8, 7, Time{0});
+    done = e.now();
+  });
+  handler.execution = &vcpu;
+  vcpu.set_attention_handler(&handler);
+  rig.at(nanoseconds(500), [&] { vcpu.raise_attention(); });
+  rig.run(microseconds(5));
+  EXPECT_TRUE(success);
+  EXPECT_EQ(handler.pair->a, 7u);
+  EXPECT_EQ(handler.pair->b, 2u);
+  EXPECT_EQ(done, nanoseconds(1100));  // the far line's 100 ns from memory
+}
+
 }  // namespace
 }  // namespace sim
