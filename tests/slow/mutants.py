@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants faults in the locks and the hypervisor, one at a time, and checks that a test notices.
+"""Plants faults in locks, hypervisor, machine and measures, one at a time; a test must notice each.
 
     tests/slow/mutants.py [NAME…]
 
@@ -17,7 +17,11 @@ import tempfile
 LOCK_TESTS = ["qspinlock", "native_qspinlock", "native_locks", "guest_failure", "showcase",
               "exactness_property"]
 HV_TESTS = ["hcall_cede", "hcall_prod", "hcall_confer", "dispatch", "hypervisor_stress", "showcase"]
-MACHINE_TESTS = ["guest_failure", "exactness_property", "showcase"]
+MACHINE_TESTS = ["cache_directory", "smt_core", "guest_failure", "exactness_property", "showcase"]
+MEASURE_TESTS = ["lock_monitor"]
+GUEST_TESTS = ["shipped_configs", "guest_failure", "exactness_property"]
+POLICY_TESTS = ["policy_dispatch_wheel", "policy_fair", "policy_gang", "dispatch",
+                "hypervisor_stress"]
 SECONDS = 60  # a test takes a few; more is a hang
 
 CORE = "lock/qspinlock_core.h"
@@ -26,6 +30,13 @@ YIELD = "lock/qspinlock_yield.h"
 HCALL = "hv/hcall.cpp"
 HYPERVISOR = "hv/hypervisor.cpp"
 EXECUTION = "sim/machine/execution.cpp"
+SPIN = "sim/machine/execution_spin.cpp"
+DIRECTORY = "sim/machine/cache_directory.cpp"
+MONITOR = "sim/measure/lock_monitor.cpp"
+STALLS = "sim/measure/stall_tracker.h"
+GUEST = "sim/guest/guest_cpu.cpp"
+WHEEL = "hv/policy/dispatch_wheel.cpp"
+FAIR = "hv/policy/fair.cpp"
 
 # name, file, text, replacement, tests
 MUTANTS = [
@@ -81,6 +92,63 @@ MUTANTS = [
     ("a reservation is never lost", EXECUTION,
      "reserved_ && reserved_line_ == line && directory.version(line) == reserved_version_;",
      "reserved_ && reserved_line_ == line;", MACHINE_TESTS),
+    ("a release fence does not hold a conditional back", EXECUTION,
+     "if (std::exchange(fenced_, false)) drain_stores();", "", GUEST_TESTS + MACHINE_TESTS),
+    ("a locked instruction does not wait for stores", EXECUTION,
+     "if (exclusive || store_buffer_.holds_line(line)) drain_stores();", "", MACHINE_TESTS),
+    ("copies survive a write", DIRECTORY,
+     "if (line.owner == kNoCore) std::fill_n(sharers(id), words_, 0);", "", MACHINE_TESTS),
+    ("a read leaves the owner its exclusive copy", DIRECTORY,
+     "if (line.owner != kNoCore && line.owner != request.core) {",
+     "if (line.owner != kNoCore && request.core == kNoCore) {", MACHINE_TESTS),
+    ("reads of a line do not queue", DIRECTORY,
+     "begin = std::max(begin, line.last_read_start + profile_.shared_occupancy);", "",
+     MACHINE_TESTS),
+    ("the EH hint holds nothing back", DIRECTORY,
+     "if (line.held_until > engine_.now() && line.owner != request.core) {",
+     "if (line.held_until > engine_.now() && request.core == kNoCore) {", MACHINE_TESTS),
+    ("a conditional waits although it has lost", DIRECTORY,
+     "if (line.waiting_conditionals > 0) fail_waiting_conditionals(line);", "", MACHINE_TESTS),
+    ("a spinner sleeps through a write", DIRECTORY,
+     "if (request.access != Access::own) written(line);\n    wake_watchers(line);",
+     "if (request.access != Access::own) written(line);", MACHINE_TESTS),
+    ("skipped turns ignore a change of rate", EXECUTION,
+     "if (old > 0) cursor_.advance(reads_until(), old);", "", MACHINE_TESTS),
+    ("skipped turns go on with another core's cache", EXECUTION,
+     "} else if (resumes && !lines_still_here()) {", "} else if (resumes && rate < 0) {",
+     MACHINE_TESTS),
+    ("turns with different work count as the same", "sim/machine/execution.h",
+     " && before == other.before &&", " &&", MACHINE_TESTS),
+    ("an interrupt waits for the end of a spin", EXECUTION,
+     "if (state_ == State::spinning) {\n    end_spin(reads_until());\n  } else if",
+     "if", MACHINE_TESTS),
+    ("a reservation outlives an interrupt", EXECUTION,
+     "  reserved_ = false;\n  turn_pure_ = false;", "  turn_pure_ = false;", MACHINE_TESTS),
+    ("a stall is not as deep as it gets", STALLS,
+     "link_.depth = std::max(link_.depth, waiting);", "", MEASURE_TESTS),
+    ("a drained queue does not end the run of stalls", STALLS,
+     "if (waiting == 0) end_run();", "", MEASURE_TESTS),
+    ("hand-overs count with nobody waiting", MONITOR,
+     "handing_over_ = waiting_ > 0;", "handing_over_ = true;", MEASURE_TESTS),
+    ("waiters ahead count as overtakers", MONITOR,
+     "acquisitions_ever_ - c.acquisitions_before - (c.ahead - still_ahead);",
+     "acquisitions_ever_ - c.acquisitions_before;", MEASURE_TESTS),
+    ("a preempted waiter goes on spinning in the account", MONITOR,
+     "set_spins(c, c.waiting && spins, now);", "set_spins(c, c.waiting, now);", MEASURE_TESTS),
+    ("tasks take an interrupt's lock with interrupts on", GUEST,
+     "if (which.taken_in_interrupts) ++interrupts_off_;",
+     "if (which.taken_in_interrupts && level_ > 9) ++interrupts_off_;", GUEST_TESTS),
+    ("a capped partition gets spare time", WHEEL,
+     "partition.config.capped ? 0 : partition.config.weight;", "partition.config.weight;",
+     POLICY_TESTS),
+    ("spare time ignores weights", WHEEL,
+     "s.advance = piece.count() / c.weight;", "s.advance = piece.count() / 128;", POLICY_TESTS),
+    ("a woken vCPU never preempts (fair)", FAIR,
+     "return lead > wakeup_granularity_.count() ? &seat : nullptr;",
+     "return lead < 0 ? &seat : nullptr;", POLICY_TESTS),
+    ("a confer's end preempts its target", HCALL,
+     "end_confer(*vcpu, DispatchPolicy::Reason::yielded);",
+     "end_confer(*vcpu, DispatchPolicy::Reason::woken);", POLICY_TESTS),
 ]
 
 
