@@ -299,5 +299,86 @@ TEST(StoreBuffer, ALockedInstructionWaitsForTheStoresOfAnInterruptThatCameJustBe
   EXPECT_EQ(done, nanoseconds(1100));  // the far line's 100 ns from memory
 }
 
+// Core 0 stores to a line that has to come from memory (100 ns), and then updates a flag that it
+// owns. When does the flag change?
+Time flag_changes(bool release_fence) {
+  Rig rig({.cores = 2});
+  auto* data = rig.word<Word>();
+  auto* flag = rig.word<Word>();
+  Time changed{};
+  rig.vcpu_on(0, [&](Execution& e) {
+    e.store(&flag->value, 8, 0);
+    e.drain_stores();
+    e.compute(microseconds(1) - e.now());
+    e.store(&data->value, 8, 42);
+    if (release_fence) e.release_fence();
+    e.reserve(&flag->value, 8);
+    EXPECT_TRUE(e.conditional(&flag->value, 8, 1, Time{0}));
+    changed = e.now();
+  });
+  rig.run(microseconds(5));
+  return changed;
+}
+
+TEST(StoreBuffer, AReleaseFenceHoldsALaterConditionalBackUntilEarlierStoresAreThere) {
+  EXPECT_EQ(flag_changes(false), microseconds(1));
+  EXPECT_EQ(flag_changes(true), microseconds(1) + nanoseconds(100));
+}
+
+// The way back from an interrupt clears the reservation, as Linux does it.
+TEST(Execution, AnInterruptBetweenReserveAndConditionalLosesTheReservation) {
+  struct Handler final : AttentionHandler {
+    Execution* execution = nullptr;
+    void attend() override { execution->lower_attention(); }
+  };
+  for (const bool interrupted : {false, true}) {
+    Handler handler;
+    Rig rig({.cores = 1});
+    auto* word = rig.word<Word>();
+    bool success = false;
+    auto& vcpu = rig.vcpu_on(0, [&](Execution& e) {
+      e.reserve(&word->value, 8);
+      e.work(microseconds(1));
+      success = e.conditional(&word->value, 8, 1, Time{0});
+    });
+    handler.execution = &vcpu;
+    vcpu.set_attention_handler(&handler);
+    if (interrupted) rig.at(nanoseconds(500), [&] { vcpu.raise_attention(); });
+    rig.run(microseconds(5));
+    EXPECT_EQ(success, !interrupted);
+  }
+}
+
+// A loop whose first turns do more work than the later ones, on the same values: when it sees a
+// write must not depend on whether turns are skipped.
+Time sees_the_write(bool fast_forward) {
+  Rig rig({.cores = 2}, round_profile(), fast_forward);
+  auto* word = rig.word<Word>();
+  auto* other = rig.word<Word>();
+  Time seen{};
+  rig.vcpu_on(0, [&](Execution& e) {
+    for (int turn = 0;; ++turn) {
+      const bool done = e.load(&word->value, 8) != 0;
+      if (turn < 40) e.work(nanoseconds(turn % 5));
+      e.load(&other->value, 8);
+      if (done) break;
+      e.relax(~std::uint64_t{0});
+    }
+    seen = e.now();
+  });
+  rig.vcpu_on(1, [&](Execution& e) {
+    e.compute(microseconds(3));
+    e.store(&word->value, 8, 1);
+  });
+  rig.run(microseconds(9));
+  return seen;
+}
+
+TEST(Execution, TurnsAreSkippedOnlyWhenTheyDoTheSameWork) {
+  const Time stepped = sees_the_write(false);
+  EXPECT_GT(stepped, microseconds(3));
+  EXPECT_EQ(sees_the_write(true), stepped);
+}
+
 }  // namespace
 }  // namespace sim

@@ -45,9 +45,11 @@ TEST(LockMonitor, MeasuresWaitHoldAndHandOver) {
   s.note(0, Note::released, 10);
   s.note(1, Note::acquired, 12);
   s.monitor.path(1, lock::Path::queued);
-  s.note(1, Note::released, 20);
+  s.note(1, Note::released, 20);  // to nobody
+  s.wait(0, 25);
+  s.note(0, Note::acquired, 27);
   const LockResult r = s.finish(30);
-  EXPECT_EQ(r.acquisitions, 2u);
+  EXPECT_EQ(r.acquisitions, 2u);  // the third isn't complete
   EXPECT_EQ(r.paths, (std::array<std::uint64_t, 4>{1, 0, 0, 1}));
   EXPECT_EQ(r.wait.min_ns(), 1000);  // 0 -> 1
   EXPECT_EQ(r.wait.max_ns(), 9000);  // 3 -> 12
@@ -101,6 +103,7 @@ TEST(LockMonitor, AHeadLostItsCpuAtTheFront_AWaiterFurtherBack) {
   EXPECT_EQ(r.stall_total, microseconds(10 + 15));
   EXPECT_EQ(r.stall_cost, microseconds(10 + 15));
   EXPECT_EQ(r.waiter_preemptions, 2u);
+  EXPECT_EQ(r.longest_bypass, 0u);  // those who were served before had come before
   ASSERT_EQ(r.wrecks, 1u);
   EXPECT_EQ(r.wreck_longest, microseconds(35));  // 20 -> 55
   EXPECT_EQ(r.wreck_deepest, 3u);
@@ -111,6 +114,23 @@ TEST(LockMonitor, AHeadLostItsCpuAtTheFront_AWaiterFurtherBack) {
   EXPECT_EQ(chain[0].waiters, (std::vector<std::uint32_t>{2, 3}));
   EXPECT_EQ(chain[1].vcpu, 2u);
   EXPECT_EQ(chain[1].start, microseconds(40));
+}
+
+TEST(LockMonitor, AStallIsAsDeepAsItGets) {
+  Story s(5);
+  s.wait(0, 0);
+  s.note(0, Note::acquired, 0);
+  s.wait(1, 1);
+  for (int t : {10, 20}) {  // two stalls; in the first the waiters grow from one to three
+    s.preempt(0, t);
+    if (t == 10) s.wait(2, 12), s.wait(3, 14);
+    s.dispatch(0, t + 5);
+  }
+  const LockResult r = s.finish(30);
+  ASSERT_EQ(r.wrecks, 1u);
+  EXPECT_EQ(r.wreck_deepest, 3u);
+  EXPECT_EQ(r.worst.at(0).chain.at(0).depth, 3u);
+  EXPECT_EQ(r.worst.at(0).chain.at(0).waiters, (std::vector<std::uint32_t>{1}));
 }
 
 TEST(LockMonitor, AQueueThatDrainsBetweenTwoStallsEndsTheRun) {
