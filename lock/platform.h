@@ -6,46 +6,49 @@
 // made by the CPU it stands for, and no two threads share one.
 //
 // Memory
-//   P::Atomic<T>      an atomic object of T (an integer of 1, 2, 4 or 8 bytes, or a pointer).
-//                     Value-initialised; has the size and alignment of T. Access only through p.
-//   load/store        with the memory order given; store takes relaxed or release.
-//   store_low_half    a 16-bit store to the half of a 32-bit word that holds bits 0..15. Kills
-//                     reservations on the word; leaves bits 16..31 alone.
-//   update(a, f, o, h) one load-reserve/store-conditional loop. `f(old)` returns the new value, or
-//                     nullopt to leave the word alone. A failed store-conditional is retried inside
-//                     (f is called again on the fresh value). `o` orders a successful update:
-//                     acquire = barrier after success only, release = barrier before the first
-//                     load, relaxed = none. Hint::lock is the EH=1 hint: a store to unlock follows.
-//   compare_exchange  the same as load, then reserve and store when equal: an acquire/release CAS
-//   as
-//                     compilers write it. Returns the value seen; equal to `expected` on success.
-//   fence             acquire: earlier loads stay before (smp_rmb); release; seq_cst: full.
+//   P::Atomic<T>         an atomic object of T (an integer of 1, 2, 4 or 8 bytes, or a pointer).
+//                        Value-initialised; has the size and alignment of T. Access only through p.
+//   load, store          with the memory order given; store takes relaxed or release.
+//   store_low_half       a 16-bit store to the half of a 32-bit word that holds bits 0..15. Kills
+//                        reservations on the word; leaves bits 16..31 alone.
+//   update(a, f, o, h)   one load-reserve/store-conditional loop. `f(old)` returns the new value,
+//                        or nullopt to leave the word alone. A failed store-conditional is retried
+//                        inside: f is called again on the fresh value. `o` orders an update that
+//                        succeeds: acquire, a barrier after it, which later stores wait for too
+//                        (isync, lwsync); release, a barrier before the first load; relaxed, none.
+//                        Hint::lock is the EH=1 hint: a store that unlocks follows.
+//   compare_exchange     an update that stores when the word equals `expected`. Returns the value
+//                        seen: `expected` on success. A caller that loads first, as
+//                        compare-and-swap loops do, pays for that load.
+//   fence                acquire: earlier loads stay before (smp_rmb); release; seq_cst: full.
 //
 // CPUs
-//   processor_id, processors, node_of   numbers of this guest's CPUs 0..processors()-1 and their
-//                     NUMA nodes.
-//   is_shared_processor   whether vCPUs share physical CPUs, so that paravirtual paths are worth
-//   it. yield_count_of    the dispatch counter of a CPU's VPA: even while dispatched, odd while
-//   not. vcpu_is_preempted the guest's judgement (counter, idle flag, siblings), see facts in
-//                     sim/guest/preempted.h.
-//   yield_to_preempted(cpu, count)   H_CONFER; yield_to_any()  H_CONFER(-1); prod(cpu)  H_PROD.
+//   processor_id, processors, node_of
+//                        numbers of this guest's CPUs, 0..processors()-1, and their NUMA nodes.
+//   is_shared_processor  whether vCPUs share physical CPUs, so that paravirtual paths are worth it.
+//   yield_count_of       the dispatch counter of a CPU's VPA: even while dispatched, odd while not.
+//   vcpu_is_preempted    the guest's judgement from counter, idle flag and siblings; the rules are
+//                        in sim/guest/preempted.h.
+//   yield_to_preempted(cpu, count)  H_CONFER
+//   yield_to_any()                  H_CONFER(-1)
+//   prod(cpu)                       H_PROD
 //
 // Waiting
-//   spin_begin/spin_end   lower and restore the SMT priority (no-ops where the ISA has a pause).
-//   relax(budget)     one turn of a spin loop. The loop would act by itself after `budget` more
-//   turns
-//                     (kNoBudget: never, it acts only on what it reads). Returns the turns that
-//                     passed, 1..budget. Between two relaxes a loop may only read, and with the
-//                     same values read it must do the same again; the platform may then let many
-//                     turns pass at once. Call as `iters += p.relax(limit - iters)`.
-//   clock             nanoseconds of a monotonic clock (sched_clock).
-//   clock_before(t)   clock() < t. Prefer it inside loops: a turn that calls clock() is never
-//   skipped.
+//   spin_begin, spin_end lower and restore the SMT priority (no-ops where the ISA has a pause).
+//   relax(budget)        one turn of a spin loop. The loop would act by itself after `budget` more
+//                        turns (kNoBudget: never, it acts only on what it reads). Returns the turns
+//                        that passed, 1..budget. Between two relaxes a loop may only read, and with
+//                        the same values read it must do the same again; the platform may then let
+//                        many turns pass at once. Call as `iters += p.relax(limit - iters)`. A turn
+//                        that stored, or may act on something else than what it reads, asks for 1.
+//   clock                nanoseconds of a monotonic clock (sched_clock).
+//   clock_before(t)      clock() < t. Prefer it in loops: a turn that calls clock() is not skipped.
 //
 // Observation (costs nothing and changes nothing; natively empty)
-//   note(lock, n)     the lock has reached point `n`.
-//   note_at_next_store(lock, n)   the point is the moment at which this CPU's next store or
-//                     successful update takes effect; dropped when that update stores nothing.
+//   note(lock, n)        the lock has reached point `n`.
+//   note_at_next_store(lock, n)
+//                        the point is the moment at which this CPU's next store or successful
+//                        update takes effect; dropped when that update stores nothing.
 #pragma once
 
 #include <atomic>
@@ -59,7 +62,8 @@ using CpuId = std::uint32_t;
 
 inline constexpr std::uint64_t kNoBudget = ~std::uint64_t{0};
 
-// Most CPUs a lock word can name: 14 bits of owner (facts: NR_CPUS <= 2^14).
+// Most CPUs a lock word can name: 14 bits of owner (Linux
+// asm/qspinlock_types.h: NR_CPUS <= 2^14).
 inline constexpr std::uint32_t kMaxCpus = 1u << 14;
 
 // Alignment that keeps per-CPU areas off each other's cache lines on every profile.

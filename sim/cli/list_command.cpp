@@ -9,9 +9,9 @@
 #include "lock/algorithms.h"
 #include "sim/cli/arguments.h"
 #include "sim/cli/output.h"
-#include "sim/config/config.h"
 #include "sim/config/duration.h"
 #include "sim/config/names.h"
+#include "sim/guest/simulation_config.h"
 #include "sim/machine/profile.h"
 
 namespace sim {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "sim/config/config.h"
+#include "sim/guest/simulation_config.h"
 
 namespace sim {
 

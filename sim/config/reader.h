@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "sim/config/config.h"
 #include "sim/config/error.h"
 #include "sim/config/overrides.h"
+#include "sim/guest/simulation_config.h"
 
 namespace sim {
 

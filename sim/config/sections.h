@@ -4,8 +4,8 @@
 // filled in: machine, hypervisor, partitions, locks, workloads, in that order.
 #pragma once
 
-#include "sim/config/config.h"
 #include "sim/config/section.h"
+#include "sim/guest/simulation_config.h"
 
 namespace sim {
 

@@ -5,9 +5,9 @@
 #include <memory>
 #include <vector>
 
-#include "sim/config/config.h"
 #include "sim/guest/guest_cpu.h"
 #include "sim/guest/guest_lock.h"
+#include "sim/guest/simulation_config.h"
 
 namespace sim {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <functional>
 
-#include "sim/config/config.h"
+#include "sim/guest/simulation_config.h"
 #include "sim/measure/guest_failure.h"
 #include "sim/measure/result.h"
 

@@ -10,7 +10,7 @@
 #include <ostream>
 #include <string_view>
 
-#include "sim/config/config.h"
+#include "sim/guest/simulation_config.h"
 #include "sim/measure/histogram.h"
 #include "sim/measure/result.h"
 

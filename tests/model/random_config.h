@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sim/config/config.h"
+#include "sim/guest/simulation_config.h"
 
 namespace sim {
 

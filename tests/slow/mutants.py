@@ -186,7 +186,7 @@ def what_caught(folder, tests):
 def main():
     root = pathlib.Path(__file__).resolve().parents[2]
     wanted = set(sys.argv[1:])
-    survivors = 0
+    planted = survivors = 0
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         archive = subprocess.run(["git", "-C", root, "archive", "HEAD"], check=True,
@@ -200,6 +200,7 @@ def main():
         for name, file, text, replacement, tests in MUTANTS:
             if wanted and name not in wanted:
                 continue
+            planted += 1
             path = folder / file
             original = path.read_text()
             if original.count(text) != 1:
@@ -216,7 +217,7 @@ def main():
                 caught = "SURVIVES"
                 survivors += 1
             print(f"{name:48} {caught}", flush=True)
-    print(f"{len(MUTANTS)} mutants, {survivors} not caught")
+    print(f"{planted} mutants, {survivors} not caught")
     sys.exit(1 if survivors else 0)
 
 
