@@ -56,7 +56,7 @@ class Engine {
   // Slots are numbered in the order of these calls; the lower number goes first at equal times.
   // The handler must outlive the engine's run.
   Slot add_slot(EventHandler& handler);
-  Slot slots() const { return static_cast<Slot>(handlers_.size()); }
+  Slot slots() const { return static_cast<Slot>(actors_.size()); }
   // Gives the slot a fiber that starts at the slot's first event.
   void set_fiber(Slot slot, std::function<void()> body);
 
@@ -70,20 +70,19 @@ class Engine {
   bool scheduled(Slot slot) const { return queue_.contains(slot); }
 
   // For the running fiber of `self`: moves the clock to `at` if nothing else happens before
-  // (at, self); otherwise schedules the slot for `at` and returns false, and the caller parks.
+  // (at, self). Otherwise false, and nothing has happened: the caller sleeps with park_until().
   bool try_advance(Slot self, Time at) {
     const EventKey key{at, self};
-    if (!stopping_ && key < queue_.top()) {
-      key_ = key;
-      ++events_;
-      return true;
-    }
-    queue_.set(self, at);
-    return false;
+    if (stopping_ || !(key < queue_.top())) return false;
+    key_ = key;
+    ++events_;
+    return true;
   }
   // Suspends the running fiber of `self` until a fire() of its slot returns true. Throws Stopped
   // when the run ends meanwhile; lock and guest code lets it pass.
   void park(Slot self);
+  // The same, with an event of the slot at `at`. Precondition: try_advance() has just refused.
+  void park_until(Slot self, Time at);
 
   // Runs until stop(), or until nothing can ever happen again (`on_drained` is called then; it may
   // schedule, or throw). Rethrows what a handler or a fiber threw.
@@ -100,9 +99,14 @@ class Engine {
  private:
   struct Fiber {
     std::function<void()> body;
-    VirtualTimeScheduler::Context* context = nullptr;
     boost::fibers::fiber handle;
     bool finished = true;
+  };
+  // What an event needs, side by side.
+  struct Actor {
+    EventHandler* handler = nullptr;
+    VirtualTimeScheduler::Context* context = nullptr;
+    const void* frame = nullptr;  // of the fiber, when it was suspended last
   };
 
   void run_on_this_thread();
@@ -110,12 +114,16 @@ class Engine {
   void fiber_main(Slot slot);
   // Handles events until a fiber has to run; its context, or the main context at the end.
   VirtualTimeScheduler::Context* select();
+  // Handles the event of key_. The context of the fiber that has to run, or null.
+  VirtualTimeScheduler::Context* handle_event();
+  void fail();
+  void suspend(Slot self, VirtualTimeScheduler::Context* next);
   void unwind();
 
   std::size_t stack_bytes_;
   EventQueue queue_;
   EventKey key_{Time{0}, 0};
-  std::vector<EventHandler*> handlers_;
+  std::vector<Actor> actors_;                   // by slot
   std::vector<std::unique_ptr<Fiber>> fibers_;  // by slot; null: a timer
   VirtualTimeScheduler* scheduler_ = nullptr;   // owned by Boost.Fiber's thread-local scheduler
   VirtualTimeScheduler::Context* main_ = nullptr;

@@ -5,8 +5,8 @@
 namespace sim {
 
 void VirtualTimeScheduler::switch_to(Context* next) {
-  choose(next);
-  Context::active()->suspend();
+  if constexpr (kAnnotatesSwitches) annotate_switch(next);
+  next->resume();
   arrived();
 }
 

@@ -103,6 +103,12 @@ void Execution::park(State state) {
   state_ = State::running;
 }
 
+void Execution::park_until(State state, Time at) {
+  state_ = state;
+  machine_.engine().park_until(slot_, at);
+  state_ = State::running;
+}
+
 bool Execution::fire() {
   switch (state_) {
     case State::working:
@@ -194,11 +200,12 @@ void Execution::elapse(bool interruptible) {
   Work left = std::exchange(pending_, 0);
   while (left > 0) {
     if (interruptible && attention_) attend();
-    if (machine_.engine().try_advance(slot_, now() + time_for(left, rate_))) break;
+    const Time end = now() + time_for(left, rate_);
+    if (machine_.engine().try_advance(slot_, end)) break;
     left_ = left;
     anchor_ = now();
     interruptible_ = interruptible;
-    park(State::working);
+    park_until(State::working, end);
     interruptible_ = false;
     left = left_;
   }
@@ -209,10 +216,11 @@ void Execution::delay(Time time) {
   leave_relaxed();
   sync();
   mark_turn();
-  if (machine_.engine().try_advance(slot_, now() + time)) return;
+  const Time end = now() + time;
+  if (machine_.engine().try_advance(slot_, end)) return;
   done_ = false;
   has_request_ = false;
-  park(State::waiting);
+  park_until(State::waiting, end);
 }
 
 void Execution::halt() {

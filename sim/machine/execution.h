@@ -160,6 +160,7 @@ class Execution final : public EventHandler, private Watcher, private StoreBuffe
   };
 
   void park(State state);
+  void park_until(State state, Time at);
   void elapse(bool interruptible);
   void attend();
   // Runs a transaction and returns when it is complete.

@@ -83,7 +83,7 @@ void EngineWaits(benchmark::State& state) {
         Waits waits(self.slot);
         for (;;) {
           const sim::Time at = engine.now() + waits.next();
-          if (!engine.try_advance(self.slot, at)) engine.park(self.slot);
+          if (!engine.try_advance(self.slot, at)) engine.park_until(self.slot, at);
           if (watch.lap()) engine.stop();
         }
       });
@@ -127,8 +127,7 @@ class BareLoop {
       if (mine < queue_.top()) {
         now = mine.time;
       } else {
-        queue_.set(self, mine.time);
-        const sim::EventKey next = queue_.pop();
+        const sim::EventKey next = queue_.exchange_top(mine);
         switch_to(self, next.slot);
         now = mine.time;
       }

@@ -24,7 +24,8 @@ struct Actor final : EventHandler {
     engine.schedule(slot, at);
   }
   void sleep(Time t) {
-    if (!engine.try_advance(slot, engine.now() + t)) engine.park(slot);
+    const Time at = engine.now() + t;
+    if (!engine.try_advance(slot, at)) engine.park_until(slot, at);
   }
 };
 
